@@ -127,7 +127,8 @@ lambda), b (or alpha0; or none), and one column per sample with its multiplier (
 header, C_plus, C_minus (or C), the multipliers, and b; an npz file with the arrays costs (or C, or lambda), alpha (or
 w) and b; or a model file of LIBSVM or LIBLINEAR. With lambda multipliers lie in [0, 1] and
 f = (sum_i y_i alpha_i k(x_i, x)) / lambda + b; alpha0 is lambda b. With --between the rows are the knots of a path.
-With --suite a Python function is judged on problems whose exact optima are known.
+With --suite a Python function is judged on problems whose exact optima are known. A Python file, PAIRS.py, has a list
+`pairs` of (problem, solution): a cvxpy.Problem and its values, or what else `verify` takes; each is judged in a line.
 The exit status is 0 if everything is proved optimal to --tol, 1 if something is proved not to be, 2 if the input cannot
 be read, 3 if nothing is refuted but something is undecided."""
 
@@ -139,6 +140,7 @@ examples:
   paretoclf verify svm.model --data train.libsvm --costs 2 1
   paretoclf verify fits.csv --data patients.csv --no-header --label 9 --kernel rbf --gamma 0.1 --standardise
   paretoclf verify nu_path.npz --data samples.npz --formulation TwoNuSVM
+  paretoclf verify pairs.py --tol 1e-6
   paretoclf verify --suite my_solver.py:solve"""
 
 FORMULATIONS = """\
@@ -374,7 +376,9 @@ def _tune(parser: argparse.ArgumentParser) -> None:
 
 
 def _verify(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", nargs="?", metavar="FILE", help="solutions: a .csv, .npz or model file")
+    parser.add_argument(
+        "file", nargs="?", metavar="FILE", help="solutions: a .csv, .npz or model file; or PAIRS.py[:NAME]"
+    )
     _data(parser, "--data")
     model = parser.add_argument_group("model", "as in the solver")
     kernels = ("linear", "rbf", "poly", "precomputed")

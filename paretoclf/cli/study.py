@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 import paretoclf as pc
 from paretoclf.cli.curves import summary
 from paretoclf.cli.data import describe
+from paretoclf.cli.duration import expected_seconds, foretold, seconds_of_first
 from paretoclf.cli.model import TableClassifier, number
 from paretoclf.common.checks import check_positive_number
 from paretoclf.common.errors import InputError
@@ -213,8 +214,14 @@ def lines_of(data: Dataset, total: float) -> dict[str, CostLine]:
     }
 
 
-def run_study(data: Dataset, options: Options, *, progress: bool = False, stage: Stage = lambda _: None) -> Study:
-    """Trace both lines, check them, and cross-validate the ROC curves; ``stage`` is told each stage as it begins."""
+def run_study(
+    data: Dataset, options: Options, *, progress: bool = False, stage: Stage = lambda _: None,
+    foretell: Stage = lambda _: None,
+) -> Study:  # fmt: skip
+    """Trace both lines, check them, and cross-validate the ROC curves.
+
+    ``stage`` is told each stage as it begins, and ``foretell`` at first how long all will take, where that is long.
+    """
     folds = min(FOLDS, data.n_plus, data.n_minus)
     if folds < 2:
         raise InputError(
@@ -226,6 +233,9 @@ def run_study(data: Dataset, options: Options, *, progress: bool = False, stage:
     kernel = options.make_kernel(X)
     svm = pc.TwoCSVM(X, data.y, kernel=kernel)
     lines = lines_of(data, options.total)
+    seconds = expected_seconds(data.n, seconds_of_first(svm, lines[RAY]), options.repeats)
+    if words := foretold(data.n, data.X.shape[1], seconds):
+        foretell(words)
     paths, agreements = {}, {}
     for name, line in lines.items():
         stage(f"trace the {name}")

@@ -40,7 +40,11 @@ def run_trace(args: argparse.Namespace) -> int:
                 bar.update(k - bar.n)  # the stages before are done
                 bar.set_description_str(f"{name}; next: {names[k + 1]}" if k + 1 < len(names) else name)
 
-            study = run_study(data, options, progress=show, stage=stage)
+            def foretell(words: str) -> None:
+                if not args.quiet:
+                    bar.write(f"paretoclf: {words}", file=sys.stderr)  # above the bar, where there is one
+
+            study = run_study(data, options, progress=show, stage=stage, foretell=foretell)
             stage(names[-1])
             report = study.report()
             files = (*FILES, *(() if study.model is None else (MODEL,)), *(PAGES if args.html else ()))

@@ -13,6 +13,7 @@ import paretoclf as pc
 from paretoclf.cli.data import describe, load_data
 from paretoclf.cli.files import to_json
 from paretoclf.cli.formulations import load_code
+from paretoclf.cli.pairs import run_pairs
 from paretoclf.common.checks import check_positive_number
 from paretoclf.common.errors import InputError
 from paretoclf.common.tolerances import CERTIFY
@@ -30,8 +31,10 @@ def run_verify(args: argparse.Namespace) -> int:
         check_positive_number(args.tol, "--tol")
     if args.suite is not None:
         return _run_suite(args)
+    if args.file is not None and args.source is None and (args.file.endswith(".py") or ".py:" in args.file):
+        return run_pairs(args)
     if args.file is None or args.source is None:
-        raise InputError("FILE and --data must be given, or --suite MODULE:FUNCTION")
+        raise InputError("FILE and --data must be given, or PAIRS.py, or --suite MODULE:FUNCTION")
     kernel = _kernel(args)
     data = load_data(args)
     if args.standardize:

@@ -17,9 +17,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import paretoclf as pc
-from paretoclf.cli import main
+from paretoclf.cli import duration, main, study
 from paretoclf.cli.files import staged, to_json
 from paretoclf.cli.study import lines_of
+from paretoclf.common.errors import DegeneratePathError
 from paretoclf.datasets import load
 
 FILES = {"roc.png", "path.png", "path.npz", "ray.npz", "model.json", "report.json"}
@@ -581,3 +582,63 @@ def test_bad_formulations_options(arguments, words, capsys):
     error = capsys.readouterr().err
     assert words in error
     assert error.count("\n") == 1
+
+
+# ---- how long it will take ---------------------------------------------------------------------------------------
+
+
+def test_the_pace_of_the_first_hundred_breakpoints_is_taken_without_what_comes_before(monkeypatch):
+    """A clock that runs by the exchanges that were asked for: 3 seconds before the first, a tenth for each."""
+    now, asked = [0.0], []
+
+    def trace(svm, start, stop, *, max_events, certify, progress):
+        asked.append((svm, start, stop, max_events))
+        now[0] += 3.0 + 0.1 * max_events
+        raise DegeneratePathError("more than that", t=0.0, costs="", n_margin=0, remedy="")
+
+    monkeypatch.setattr(pc, "trace", trace)
+    line = pc.results.CostLine(pc.Costs(0.0, 0.0), pc.Costs(1.0, 1.0))
+    assert duration.seconds_of_first("svm", line, clock=lambda: now[0]) == pytest.approx(10.0)
+    assert asked == [("svm", line.start, line.stop, k) for k in (1, 101)]
+
+
+def test_a_real_line_is_traced_no_further_than_a_hundred_breakpoints(gaussians):
+    X, y = gaussians(300, 2, seed=0)
+    svm = pc.TwoCSVM(X, y)
+    line = pc.results.CostLine(pc.Costs(0.0, 0.0), pc.Costs(10.0, 10.0))
+    ticks = iter([0.0, 1.0, 10.0, 14.0])
+    assert duration.seconds_of_first(svm, line, clock=lambda: next(ticks)) == 3.0
+    short = pc.results.CostLine(pc.Costs(0.0, 0.0), pc.Costs(1e-9, 1e-9))  # which ends before a hundred
+    ticks = iter([0.0, 1.0, 10.0, 10.5])
+    assert duration.seconds_of_first(svm, short, clock=lambda: next(ticks)) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [(9.9, ""), (10.0, "10 s"), (89.0, "89 s"), (90.0, "2 min"), (240.0, "4 min"), (7000.0, "2 h"), (36000.0, "10 h")],
+)
+def test_only_what_is_long_is_foretold(seconds, said):
+    assert duration.foretold(500, 7, seconds) == (said and f"500 samples of 7 features: this takes about {said}")
+
+
+def test_the_estimate_grows_with_samples_their_pace_and_the_partitions():
+    one = duration.expected_seconds(1000, 0.01, 3)
+    assert duration.expected_seconds(2000, 0.02, 3) == pytest.approx(4 * one)
+    assert one < duration.expected_seconds(1000, 0.01, 6) < 2 * one
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_a_trace_that_will_be_long_says_so_before_it_starts(csv, tmp_path, capsys, monkeypatch, quiet):
+    said = []
+
+    def foretell(svm, line):
+        said.append(capsys.readouterr())
+        return 100.0
+
+    monkeypatch.setattr(study, "seconds_of_first", foretell)
+    monkeypatch.setattr("paretoclf.cli.study._held_out", fail_with(pc.InputError("enough")))
+    label = ["--label", "outcome", "--positive", "yes", *["--quiet"] * quiet]
+    assert main(["trace", str(csv), *label, "--out", str(tmp_path / "out")]) == 2
+    assert [each.err for each in said] == [""]
+    words = f"paretoclf: {duration.foretold(40, 3, duration.expected_seconds(40, 100.0, 3))}\n"
+    assert capsys.readouterr().err == ("" if quiet else words) + "paretoclf: error: enough\n"

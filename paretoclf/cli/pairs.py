@@ -1,0 +1,112 @@
+"""``paretoclf verify PAIRS.py``: a list of problems with the solutions that are claimed for them, as one command."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import paretoclf as pc
+from paretoclf.cli.files import to_json
+from paretoclf.cli.formulations import load_code
+from paretoclf.common.errors import InputError
+from paretoclf.common.tolerances import CERTIFY
+from paretoclf.proof.certificates import VERDICTS
+from paretoclf.solve.cone_proof import ProblemProof, is_problem
+
+#: What is claimed of a problem that has no solution.
+NONE = ("infeasible", "unbounded")
+
+NAME = "pairs"
+
+
+def run_pairs(args: argparse.Namespace) -> int:
+    """Judge every pair of a file: 0 if each is optimal, 1 if one is not, 3 if one is undecided and none wrong."""
+    rows = []
+    for name, pair in _named(_read(args.file)):
+        try:
+            verdict, why = judged(pair, args.tol)
+        except InputError as error:
+            raise InputError(f"{args.file}, pair {name}: {error}") from None
+        rows.append({"pair": name, "verdict": verdict, "explanation": why})
+    counts = {verdict: sum(row["verdict"] == verdict for row in rows) for verdict in VERDICTS}
+    if args.json:
+        print(to_json({"version": pc.__version__, "file": args.file, "counts": counts, "pairs": rows}))
+    else:
+        width = max((len(row["pair"]) for row in rows), default=0)
+        for row in rows:
+            print(f"{row['pair']:<{width}}  {row['verdict']:<11}  {row['explanation']}".rstrip())
+        others = [f"{counts[verdict]} {verdict}" for verdict in VERDICTS[:-1] if counts[verdict]]
+        print(", ".join([*others, f"{counts['optimal']} of {len(rows)} optimal"]))
+    return 1 if counts["not optimal"] else 3 if counts["undecided"] else 0
+
+
+def judged(pair: Any, tol: float | None) -> tuple[str, str]:
+    """The verdict on a pair, and why.
+
+    Examples
+    --------
+    >>> import cvxpy as cp
+    >>> from paretoclf.cli.pairs import judged
+    >>> x = cp.Variable(2, name="x")
+    >>> problem = cp.Problem(cp.Minimize(cp.sum_squares(x)), [(cp.sum(x) == 1).set_label("mass")])
+    >>> judged((problem, {"x": [0.5, 0.5]}), None)
+    ('optimal', '')
+    >>> judged((problem, {"x": [0.6, 0.6]}), None)
+    ('not optimal', 'Infeasible: mass is violated by 0.2.')
+    """
+    if not isinstance(pair, tuple | list) or not pair:
+        raise InputError(f"it must be (problem, solution), or what else verify takes, got {pair!r:.100}")
+    options = {} if tol is None else {"tol": tol}
+    if not is_problem(pair[0]):
+        return _of_report(pc.verify(*pair, **options))
+    problem, claim = pair[0], pair[1] if len(pair) > 1 else None
+    if isinstance(claim, str) and claim in NONE:
+        problem.solve(solver="CLARABEL")
+        found = pc.verify(problem, **options)
+        right = {claim: "optimal", "undecided": "undecided"}.get(found.status, "not optimal")
+        return right, "" if right == "optimal" else f"claimed to be {claim}: {found.explain()}"
+    if claim is None:
+        return _of_proof(pc.verify(problem, **options))
+    if len(pair) > 3 or not isinstance(claim, Mapping):
+        words = "values by variable (and multipliers by constraint), 'infeasible' or 'unbounded', or nothing"
+        raise InputError(f"the solution of a cvxpy.Problem must be {words}, got {claim!r:.100}")
+    said = pc.grade(problem, claim, pair[2] if len(pair) > 2 else None, CERTIFY if tol is None else tol)
+    if said.verdict == "undecided" and said.proof.status in NONE:
+        return "not optimal", said.proof.explain()
+    verdict = {"right": "optimal", "undecided": "undecided"}.get(said.verdict, "not optimal")
+    return verdict, "" if verdict == "optimal" else said.sentence
+
+
+def _of_proof(proof: ProblemProof) -> tuple[str, str]:
+    """The verdict on what a problem holds; a problem without a solution has no optimal one."""
+    verdict = "not optimal" if proof.status in NONE else proof.status
+    return verdict, "" if verdict == "optimal" else proof.explain()
+
+
+def _of_report(report: Any) -> tuple[str, str]:
+    """The verdict on a table of points: the worst of them, and its last lines."""
+    if report.passes():
+        return "optimal", ""
+    verdicts = {row["verdict"] for row in report.records()} | {s.status for s in getattr(report, "stretches", ())}
+    return "not optimal" if "not optimal" in verdicts else "undecided", report._title()
+
+
+def _read(where: str) -> Any:
+    """The pairs that a file defines, called ``pairs`` or as stands behind a colon; a function is called."""
+    origin, _, name = where.rpartition(":") if ".py:" in where else (where, "", NAME)
+    module = load_code(origin, "FILE")
+    if not hasattr(module, name):
+        raise InputError(f"FILE must define {name}, a list of (problem, solution), got {origin} without it")
+    found = getattr(module, name)
+    return found() if callable(found) else found
+
+
+def _named(pairs: Any) -> Iterator[tuple[str, Any]]:
+    """Names, those of a mapping or numbers from 0, and pairs."""
+    try:
+        yield from (
+            (str(name), pair) for name, pair in (pairs.items() if isinstance(pairs, Mapping) else enumerate(pairs))
+        )
+    except TypeError:
+        raise InputError(f"{NAME} must be a list of (problem, solution), or a dict by their names") from None

@@ -1,0 +1,117 @@
+"""``paretoclf verify PAIRS.py``: a verdict for each pair, and the exit status of the whole list."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from paretoclf.cli import main
+
+HEAD = """
+import cvxpy as cp
+import numpy as np
+import paretoclf as pc
+
+x, lam = cp.Variable(2, name="x"), cp.Parameter(nonneg=True, name="lam")
+mass, low = (cp.sum(x) == 1).set_label("mass"), (x[0] >= 0.75).set_label("low")
+split = cp.Problem(cp.Minimize(cp.sum_squares(x)), [mass, low])
+never = cp.Problem(cp.Minimize(cp.sum(x)), [x >= 1, cp.sum(x) <= 1])
+away = cp.Problem(cp.Minimize(cp.sum(x)), [x <= 1])
+held = cp.Problem(cp.Minimize(cp.sum_squares(x - 1)), [x >= 0])
+held.solve("CLARABEL", tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12)
+lasso = cp.Problem(cp.Minimize(cp.sum_squares(x - np.array([3, -1])) / 2 + lam * cp.norm1(x)))
+path = pc.trace(lasso, {lam: 3}, {lam: 0})
+X, y = np.array([[-1.0], [1.0]]), [-1, 1]
+"""
+
+RIGHT = {
+    "values": "(split, {x: [0.75, 0.25]})",
+    "names": "(split, {'x': [0.75, 0.25]})",
+    "multipliers": "(split, {x: [0.75, 0.25]}, {mass: -0.5, low: 1.0})",
+    "held": "(held,)",
+    "nothing": "(held, None)",
+    "infeasible": "(never, 'infeasible')",
+    "unbounded": "(away, 'unbounded')",
+    "path": "(path, {'lam': [3, 1, 0], 'x': [[0, 0], [2, 0], [3, -1]]})",
+    "machine": "(X, y, [(1.0, 1.0, [0.5, 0.5], 0.0)])",
+    "formulation": "(pc.TwoNuSVM(X, y), [(0.5, 0.5, [0.25, 0.25], 0.0)])",
+}
+WRONG = {
+    "values": ("(split, {x: [1.0, 0.0]})", "Not optimal: the value is 1, and 0.625 is possible."),
+    "violation": ("(split, {x: [0.5, 0.5]})", "Infeasible: low is violated by 0.25."),
+    "multipliers": (
+        "(split, {x: [0.75, 0.25]}, {mass: -0.5, low: 2.0})",
+        "the multiplier of low is twice the solver's",
+    ),
+    "solution of none": "(never, {x: [1, 1]})",
+    "none of a solution": ("(split, 'infeasible')", "claimed to be infeasible: "),
+    "the other none": ("(never, 'unbounded')", "claimed to be unbounded: "),
+    "path": ("(path, {'lam': [3, 0], 'x': [[0, 0], [3, -1]]})", "the first that is not, at t = 0.333333 (lam = 2)"),
+    "machine": ("(X, y, [(1.0, 1.0, [0.4, 0.4], 0.0)])", "1 not optimal, 0 of 1 optimal"),
+}
+
+
+@pytest.fixture
+def verify(tmp_path, capsys):
+    def run(pairs, *more, name="pairs", file="pairs.py"):
+        (tmp_path / "pairs.py").write_text(f"{HEAD}\n{name} = {pairs}\n")
+        status = main(["verify", str(tmp_path / file), *more])
+        return status, capsys.readouterr()
+
+    return run
+
+
+def test_a_list_of_right_ones_passes(verify):
+    status, printed = verify("{" + ", ".join(f"{name!r}: {pair}" for name, pair in RIGHT.items()) + "}")
+    assert status == 0
+    assert printed.err == ""
+    lines = printed.out.splitlines()
+    assert [line.rstrip() for line in lines[:-1]] == [f"{name:<11}  optimal" for name in RIGHT]
+    assert lines[-1] == f"{len(RIGHT)} of {len(RIGHT)} optimal"
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_one_wrong_pair_among_right_ones_is_exit_status_1_and_says_why(verify, name):
+    wrong = WRONG[name]
+    pair, words = wrong if isinstance(wrong, tuple) else (wrong, "no point satisfies")
+    status, printed = verify(f"[{RIGHT['values']}, {pair}]", "--json")
+    found = json.loads(printed.out)
+    assert status == 1
+    assert [row["verdict"] for row in found["pairs"]] == ["optimal", "not optimal"]
+    assert found["counts"] == {"not optimal": 1, "undecided": 0, "optimal": 1}
+    assert words in found["pairs"][1]["explanation"]
+
+
+def test_undecided_alone_is_exit_status_3(verify):
+    """The infimum of x[0] over x[0] x[1] >= 1 is attained nowhere, and nothing bounds it from below in doubles."""
+    pair = "(cp.Problem(cp.Minimize(Z[0, 0]), [Z[0, 1] == 1]),)"
+    made = f"(Z := cp.Variable((2, 2), PSD=True, name='Z')) and None or [{RIGHT['values']}, {pair}]"
+    status, printed = verify(f"{made}\npairs[1][0].solve('CLARABEL')")
+    assert status == 3, printed
+    assert printed.out.splitlines()[-1] == "1 undecided, 1 of 2 optimal"
+
+
+def test_the_tolerance_and_another_name(verify):
+    rough = "(split, {x: [0.7501, 0.2499]})"
+    assert verify(f"[{rough}]")[0] == 1
+    assert verify(f"[{rough}]", "--tol", "1e-3")[0] == 0
+    assert verify(f"lambda: iter([{rough}])", "--tol", "1e-3", name="mine", file="pairs.py:mine")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("pairs", "name", "words"),
+    [
+        ("[1]", "pairs", "pair 0: it must be (problem, solution), or what else verify takes, got 1"),
+        ("[(split, 1)]", "pairs", "pair 0: the solution of a cvxpy.Problem must be values by variable"),
+        ("{'a': (split, {})}", "pairs", "pair a: values must have all variables, x: x is missing"),
+        ("3", "pairs", "pairs must be a list of (problem, solution), or a dict by their names"),
+        ("[]", "others", "FILE must define pairs, a list of (problem, solution), got"),
+        ("1 / 0", "pairs", "cannot be loaded: ZeroDivisionError"),
+    ],
+)
+def test_what_is_no_list_of_pairs_is_exit_status_2(verify, pairs, name, words):
+    status, printed = verify(pairs, name=name)
+    assert status == 2
+    assert printed.err.startswith("paretoclf: error: ")
+    assert words in printed.err
