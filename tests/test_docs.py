@@ -56,6 +56,18 @@ def test_links_between_pages_lead_somewhere(page):
             assert (page.parent / target).exists() or target.startswith("_generated"), f"{page.name}: {target}"
 
 
+def test_every_thread_that_is_told_has_a_command_and_something_asserted():
+    """Links are the addresses of public threads; a verdict on another code is printed, and not asserted."""
+    text = (ROOT / "docs" / "reference" / "asked.md").read_text(encoding="utf-8")
+    sections = text.split("\n## ")[1:]
+    assert len(sections) == 10
+    for section in sections:
+        assert re.search(r"\]\(https://github\.com/[\w.-]+/[\w.-]+/issues/\d+\)", section), section[:80]
+        code = "".join(re.findall(r"^```\{code-cell\}\n(.*?)^```", section, re.MULTILINE | re.DOTALL))
+        assert "pc.trace(" in code or "pc.verify(" in code, section[:80]
+    assert not re.search(r"^> ", text, re.MULTILINE)  # nothing is quoted
+
+
 def test_the_readme_comes_to_results_on_the_first_screens():
     lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
     for shown, at in {"Optimal at every t": 25, "not optimal to": 52}.items():
