@@ -40,9 +40,11 @@ from .formulations.two_nu_svm import TwoNuSVM as TwoNuSVM
 from .path import deletion as deletion
 from .path.cost import Path as Path
 from .path.deletion.one_out import leave_one_out as leave_one_out
+from .path.derivatives import derivatives as derivatives
 from .path.load import load as load
 from .path.maps.map import plane as plane
 from .path.nu_grid import nu_grid as nu_grid
+from .path.ranges import ranges as ranges
 from .path.tracing import trace as trace
 from .problem.costs import Costs as Costs
 from .problem.costs import SampleCosts as SampleCosts
@@ -51,6 +53,7 @@ from .problem.gram import nearest_psd as nearest_psd
 from .problem.kernels import RBF as RBF
 from .problem.kernels import Linear as Linear
 from .problem.kernels import Polynomial as Polynomial
+from .problem.qp import QP as QP
 from .proof.points.two_c import certify as certify
 from .proof.solution import Solution as Solution
 from .roc import RocCurve as RocCurve

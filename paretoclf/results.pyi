@@ -12,6 +12,7 @@ from .path.along import JudgedPoints as JudgedPoints
 from .path.deletion.along import LeaveOneOutPath as LeaveOneOutPath
 from .path.deletion.one_out import LeaveOneOut as LeaveOneOut
 from .path.deletion.proofs import Proofs as Proofs
+from .path.derivatives import Derivatives as Derivatives
 from .path.maps.map import CostPlane as CostPlane
 from .path.margins import MarginPath as MarginPath
 from .path.nu import NuPath as NuPath
@@ -20,6 +21,7 @@ from .path.nu_grid import NuGrid as NuGrid
 from .path.of_problem import ProblemPath as ProblemPath
 from .path.prices import ShadowPrices as ShadowPrices
 from .path.quantile import QuantilePath as QuantilePath
+from .path.ranges import Ranges as Ranges
 from .problem.class_margins import ClassMargins as ClassMargins
 from .problem.classifiers import Classifier as Classifier
 from .problem.classifiers import LinearRule as LinearRule

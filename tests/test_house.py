@@ -195,6 +195,7 @@ def test_the_house_is_small():
 #: shrinks.
 DEFERRED = {
     ("path/tracing.py", "solve.to_qp"): "trace takes a cvxpy.Problem, too, and only then imports CVXPY",
+    ("path/tracing.py", "solve.of_arrays"): "trace takes a QP, too",
     ("path/tracing.py", "solve.of_formulation"): "trace takes any formulation, and only then imports CVXPY",
     ("path/tracing.py", "path.of_problem"): "trace imports the kind of path that it is asked for",
     ("path/on_pieces.py", "proof.files.file"): "few paths are written as certificates",

@@ -22,11 +22,13 @@ if TYPE_CHECKING:
     from paretoclf.checking.libsvm import Kept
     from paretoclf.path.along import JudgedPoints
     from paretoclf.path.of_problem import ProblemPath
+    from paretoclf.problem.qp import QP
     from paretoclf.solve.cone_proof import ProblemProof
 
-#: What judges each of the three kinds of things that `verify` is given; imported when it is asked for.
+#: What judges each of the kinds of things that `verify` is given; imported when it is asked for.
 DOORS = {
     "problem": ("paretoclf.checking.of_problem", "judge_problem"),
+    "arrays": ("paretoclf.checking.of_arrays", "judge_arrays"),
     "path of a program": ("paretoclf.checking.strangers", "judge_stranger"),
     "classifiers": ("paretoclf.checking.of_classifiers", "judge_classifiers"),
 }
@@ -251,6 +253,10 @@ def verify(problem: Any, /, *, tol: float | None = None) -> Any: ...
 
 
 @overload
+def verify(qp: QP, x: Any, y: Any = None, /, *, tol: float | None = None) -> ProblemProof: ...
+
+
+@overload
 def verify(
     X: Any,
     y: Any,
@@ -381,6 +387,12 @@ def verify(
                 "own are judged by grade(problem, {'x': value})"
             )
         return _door(kind)(X, CERTIFY if tol is None else tol)
+    if kind == "arrays":
+        if any(each is not None for each in (kernel, sample_weight, between or None, parameters or None)):
+            raise InputError(
+                "verify(qp, x, y, tol=...) judges a point of a QP and its multipliers, and takes nothing else"
+            )
+        return _door(kind)(X, y, solutions, CERTIFY if tol is None else check_positive_number(tol, "tol"))
     if not (between is None or isinstance(between, bool | np.bool_)):
         raise InputError(f"between must be True or False, got {between!r}")
     for given in (X, y) if is_estimator(solutions) else (X, y, solutions):
@@ -403,9 +415,9 @@ def verify(
 
 def _kind(X: Any, solutions: Any, parameters: Mapping[str, Any]) -> str:
     """What `verify` is given, one of `DOORS`: told by names, so that nothing is imported for it."""
-    own = ("cvxpy.problems.problem", "Problem")
-    if any((c.__module__, c.__name__) == own for c in type(X).__mro__):
-        return "problem"
+    for kind, own in (("problem", ("cvxpy.problems.problem", "Problem")), ("arrays", ("paretoclf.problem.qp", "QP"))):
+        if any((c.__module__, c.__name__) == own for c in type(X).__mro__):
+            return kind
     return "path of a program" if is_of_program(X, solutions, parameters) else "classifiers"
 
 

@@ -129,6 +129,8 @@ w) and b; or a model file of LIBSVM or LIBLINEAR. With lambda multipliers lie in
 f = (sum_i y_i alpha_i k(x_i, x)) / lambda + b; alpha0 is lambda b. With --between the rows are the knots of a path.
 With --suite a Python function is judged on problems whose exact optima are known. A Python file, PAIRS.py, has a list
 `pairs` of (problem, solution): a cvxpy.Problem and its values, or what else `verify` takes; each is judged in a line.
+MODEL.mps (or .qps, .lp) is a program of any modelling system: SOLUTION.csv has names and values of its variables and,
+where they are to be judged, of its rows.
 The exit status is 0 if everything is proved optimal to --tol, 1 if something is proved not to be, 2 if the input cannot
 be read, 3 if nothing is refuted but something is undecided."""
 
@@ -141,6 +143,7 @@ examples:
   paretoclf verify fits.csv --data patients.csv --no-header --label 9 --kernel rbf --gamma 0.1 --standardise
   paretoclf verify nu_path.npz --data samples.npz --formulation TwoNuSVM
   paretoclf verify pairs.py --tol 1e-6
+  paretoclf verify model.mps solution.csv --tol 1e-6
   paretoclf verify --suite my_solver.py:solve"""
 
 FORMULATIONS = """\
@@ -377,8 +380,9 @@ def _tune(parser: argparse.ArgumentParser) -> None:
 
 def _verify(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "file", nargs="?", metavar="FILE", help="solutions: a .csv, .npz or model file; or PAIRS.py[:NAME]"
+        "file", nargs="?", metavar="FILE", help="solutions: a .csv, .npz or model file; or PAIRS.py[:NAME], MODEL.mps"
     )
+    parser.add_argument("solution", nargs="?", metavar="SOLUTION", help="of MODEL.mps: a .csv of names and values")
     _data(parser, "--data")
     model = parser.add_argument_group("model", "as in the solver")
     kernels = ("linear", "rbf", "poly", "precomputed")

@@ -59,7 +59,8 @@ def judged(pair: Any, tol: float | None) -> tuple[str, str]:
         raise InputError(f"it must be (problem, solution), or what else verify takes, got {pair!r:.100}")
     options = {} if tol is None else {"tol": tol}
     if not is_problem(pair[0]):
-        return _of_report(pc.verify(*pair, **options))
+        found = pc.verify(*pair, **options)
+        return _of_proof(found) if isinstance(found, ProblemProof) else _of_report(found)
     problem, claim = pair[0], pair[1] if len(pair) > 1 else None
     if isinstance(claim, str) and claim in NONE:
         problem.solve(solver="CLARABEL")

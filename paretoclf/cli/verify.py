@@ -14,6 +14,7 @@ from paretoclf.cli.data import describe, load_data
 from paretoclf.cli.files import to_json
 from paretoclf.cli.formulations import load_code
 from paretoclf.cli.pairs import run_pairs
+from paretoclf.cli.program import is_program, run_program
 from paretoclf.common.checks import check_positive_number
 from paretoclf.common.errors import InputError
 from paretoclf.common.tolerances import CERTIFY
@@ -33,8 +34,12 @@ def run_verify(args: argparse.Namespace) -> int:
         return _run_suite(args)
     if args.file is not None and args.source is None and (args.file.endswith(".py") or ".py:" in args.file):
         return run_pairs(args)
+    if args.file is not None and is_program(args.file):
+        return run_program(args)
+    if args.solution is not None:
+        raise InputError(f"SOLUTION belongs to a program, a file that ends in .mps, .qps or .lp, got {args.file}")
     if args.file is None or args.source is None:
-        raise InputError("FILE and --data must be given, or PAIRS.py, or --suite MODULE:FUNCTION")
+        raise InputError("FILE and --data must be given, or PAIRS.py, or MODEL.mps, or --suite MODULE:FUNCTION")
     kernel = _kernel(args)
     data = load_data(args)
     if args.standardize:

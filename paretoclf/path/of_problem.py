@@ -397,13 +397,11 @@ class ProblemPath:
         """
         line, (x, own) = self.program, self._between(t)
         z, known = np.zeros(line.m), np.zeros(line.m, dtype=bool)
-        for name, value in duals.items():
-            reading = line.multipliers[name]
-            used = reading.factor != 0
-            z[reading.place[used]] = (value.ravel() / np.where(used, reading.factor, 1.0))[used]
-            known[reading.place[used]] = True
-        slack, gradient = between(line.b, t) - line.A @ x, line.P @ x + between(line.q, t)
         equation = np.arange(line.m) < line.equations
+        for name, value in duals.items():
+            place, entries = line.multipliers[name].spread(value, equation)
+            z[place], known[place] = entries, True
+        slack, gradient = between(line.b, t) - line.A @ x, line.P @ x + between(line.q, t)
         units = Units.at(line, np.array([t]), x[None], np.stack([z, own]))
         price, room = units.prices(z[None] != 0.0)[0], units.slacks[0] * np.abs(slack)
         sign = float((price * np.maximum(-z, 0.0))[~equation].max(initial=0.0))

@@ -22,6 +22,7 @@ from paretoclf.problem.lines import (
     Weighted,
     lines_of,
 )
+from paretoclf.problem.qp import QP
 
 if TYPE_CHECKING:
     from paretoclf.path.cost import Path
@@ -66,7 +67,7 @@ class Parametric(Protocol):
 
 @overload
 def trace(
-    svm: Program,
+    svm: Program | QP,
     start: Mapping[Any, Any],
     stop: Mapping[Any, Any],
     *,
@@ -159,7 +160,7 @@ def trace(
 
     Parameters
     ----------
-    svm : TwoCSVM, QuantileSVM, BiobjectiveMargin, TwoNuSVM, or any formulation, or a cvxpy.Problem
+    svm : TwoCSVM, QuantileSVM, BiobjectiveMargin, TwoNuSVM, or any formulation, or a cvxpy.Problem or QP
         The problem. Of the first four only samples, labels and weights are used, no solver; a formulation of your own
         that is one of these problems says so by its ``lines``. Any other formulation has an exact path where its
         primal or dual is a quadratic or linear program in what moves, with fixed matrices; so has a ``cvxpy.Problem``.
@@ -170,7 +171,7 @@ def trace(
         For `TwoNuSVM`: pairs (nu_plus, nu_minus) within (0, 1], on the line between which their inverses move linearly.
         The path ends where the reduced hulls meet.
         For a ``cvxpy.Problem``: mappings of its parameters to their values at both ends, between which they move
-        linearly and together; parameters that are left out keep their values.
+        linearly and together; parameters that are left out keep their values. For a `QP`: of names of its ``moves``.
     tau : pair (lo, hi)
         For `QuantileSVM`: an interval within [0, 1], ends included.
     lam : float
@@ -255,7 +256,7 @@ def trace(
     given = {"start": start, "stop": stop, "hub": hub, "tau": tau, "lam": lam, "theta": theta}
     given |= {"C_plus": C_plus, "C_minus": C_minus, "nu": nu, "asymmetry": asymmetry}
     how: dict[str, Any] = {"certify": certify, "max_events": max_events, "progress": progress}
-    if _of_cvxpy(svm) or _by_its_own_names(svm, given | others):
+    if _of_cvxpy(svm) or isinstance(svm, QP) or _by_its_own_names(svm, given | others):
         program = _trace_program(svm, given | {"engine": engine}, others, how)
         logger.info("traced in %.2f s: %r", sum(program.seconds.values()), program)
         return program
@@ -287,9 +288,9 @@ def save_point(problem: Any, file: AnyFile, level: str | None = None, **values: 
 
     Parameters
     ----------
-    problem : cvxpy.Problem or formulation
-        A quadratic or linear program: a problem of CVXPY with the values that its parameters have, or the primal or
-        dual of a formulation.
+    problem : cvxpy.Problem, QP or formulation
+        A quadratic or linear program: a problem of CVXPY with the values that its parameters have, arrays, or the
+        primal or dual of a formulation.
     file, level
         As for ``LineProof.save``.
     **values
@@ -315,12 +316,10 @@ def save_point(problem: Any, file: AnyFile, level: str | None = None, **values: 
     >>> check.check(content["problem"], content["segments"])[0][0]
     2.0
     """
-    if _of_cvxpy(problem):
-        from paretoclf.solve.to_qp import LineOfPrograms
-
+    if _of_cvxpy(problem) or isinstance(problem, QP):
         if values:
             raise InputError(f"{next(iter(values))} must be left out: parameters of a cvxpy.Problem have values")
-        source = LineOfPrograms.here(problem)
+        source = source_here(problem)
     else:
         if isinstance(problem, type) or not hasattr(type(problem), "primal_model"):
             raise InputError(f"problem must be a cvxpy.Problem or a formulation, got {what_it_is(problem)}")
@@ -349,19 +348,40 @@ def _by_its_own_names(svm: Any, given: Mapping[str, Any]) -> bool:
 def _trace_program(svm: Any, given: dict[str, Any], others: dict[str, Any], how: dict[str, Any]) -> ProblemPath:
     """The path of a cvxpy.Problem, or of a formulation by the names of its parameters."""
     named = {name: value for name, value in given.items() if value is not None} | others
-    if not _of_cvxpy(svm):
+    if not (_of_cvxpy(svm) or isinstance(svm, QP)):
         from paretoclf.solve.of_formulation import source_of  # CVXPY, which other paths do without
 
         return _follow_program(source_of(svm, named), **how)
-    from paretoclf.solve.to_qp import LineOfPrograms
-
     foreign = [name for name in named if name not in ("start", "stop")]
     if foreign:
+        called = "QP" if isinstance(svm, QP) else "cvxpy.Problem"
         raise InputError(
-            f"{foreign[0]} must be left out for a cvxpy.Problem, which is traced with start and stop, got "
+            f"{foreign[0]} must be left out for a {called}, which is traced with start and stop, got "
             f"{named[foreign[0]]!r:.100}"
         )
-    return _follow_program(LineOfPrograms(svm, given["start"], given["stop"]), **how)
+    return _follow_program(source_between(svm, given["start"], given["stop"]), **how)
+
+
+def source_here(problem: Any) -> Any:
+    """A cvxpy.Problem at the values that its parameters have, or a `QP` at 0, as a line on which nothing moves."""
+    if isinstance(problem, QP):
+        from paretoclf.solve.of_arrays import LineOfArrays
+
+        return LineOfArrays.here(problem)
+    from paretoclf.solve.to_qp import LineOfPrograms
+
+    return LineOfPrograms.here(problem)
+
+
+def source_between(problem: Any, start: Any, stop: Any, still: bool = False) -> Any:
+    """A cvxpy.Problem, or a `QP`, and a line of its parameters, on which nothing may move only if that is said."""
+    if isinstance(problem, QP):
+        from paretoclf.solve.of_arrays import LineOfArrays
+
+        return LineOfArrays(problem, start, stop, still)
+    from paretoclf.solve.to_qp import LineOfPrograms
+
+    return LineOfPrograms(problem, start, stop, still)
 
 
 def _follow_program(source: Any, **how: Any) -> ProblemPath:

@@ -31,7 +31,9 @@ _THIRD = 0.61803398875
 Values = dict[Any, Array]
 
 
-def program_line(problem: cp.Problem, start: Mapping[Any, Any], stop: Mapping[Any, Any]) -> ProgramLine:
+def program_line(
+    problem: cp.Problem, start: Mapping[Any, Any], stop: Mapping[Any, Any], still: bool = False
+) -> ProgramLine:
     """Compile a problem once, and read how its program moves on a line of its parameters.
 
     Parameters
@@ -40,6 +42,8 @@ def program_line(problem: cp.Problem, start: Mapping[Any, Any], stop: Mapping[An
         DPP, and a quadratic or linear program. What it holds is left as it was.
     start, stop : mapping of cvxpy.Parameter to number or array
         The ends of the line. Parameters that are not among them keep the values that they have.
+    still : bool
+        Whether the line may move nothing.
 
     Raises
     ------
@@ -79,7 +83,7 @@ def program_line(problem: cp.Problem, start: Mapping[Any, Any], stop: Mapping[An
     moved, q, moving = standing_rows(P[0], (A[0], A[1]), q, terms)
     if moving.size or bent.nnz:
         raise InputError(_in_matrix(problem, tensors, first, last, "A"))
-    if not moved and (q[0] == q[1]).all() and (b[0] == b[1]).all() and constant[0] == constant[1]:
+    if not (still or moved) and (q[0] == q[1]).all() and (b[0] == b[1]).all() and constant[0] == constant[1]:
         raise InputError("start and stop must differ in a parameter that the problem depends on: nothing moves")
     return ProgramLine(**{**vars(line), "q": q, "moved": moved})
 
@@ -118,9 +122,9 @@ class LineOfPrograms:
 
     sign = 1
 
-    def __init__(self, problem: Any, start: Mapping[Any, Any], stop: Mapping[Any, Any]) -> None:
+    def __init__(self, problem: Any, start: Mapping[Any, Any], stop: Mapping[Any, Any], still: bool = False) -> None:
         began = time.perf_counter()
-        self.line = program_line(problem, start, stop)
+        self.line = program_line(problem, start, stop, still)
         self.seconds = time.perf_counter() - began
         self.problem, self._ends = problem, _ends(problem, start, stop)
         self.ends = self._named(0), self._named(1)

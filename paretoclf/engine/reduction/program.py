@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from paretoclf.common.checks import Array, Index
+from paretoclf.common.checks import Array, Index, Mask
 from paretoclf.problem.parametric_qp import ParametricQP
 
 #: Doubles that stay in the cache of a processor from one product to the next.
@@ -33,7 +33,10 @@ _FEW = 3
 
 @dataclass(frozen=True)
 class Reading:
-    """Where the entries of a variable, or of its multipliers, stand in a vector; a factor of 0 is an entry 0."""
+    """Where the entries of a variable, or of its multipliers, stand in a vector; a factor of 0 is an entry 0.
+
+    Where an entry is a sum of two (the multipliers of both bounds of a row), ``place`` and ``factor`` have two columns.
+    """
 
     shape: tuple[int, ...]
     place: Index
@@ -41,7 +44,19 @@ class Reading:
 
     def of(self, vector: Array) -> Any:
         """The entries in their shape."""
-        return (self.factor * vector[self.place]).reshape(self.shape)
+        found = self.factor * vector[self.place]
+        return (found if found.ndim == 1 else found.sum(axis=1)).reshape(self.shape)
+
+    def spread(self, entries: Array, free: Mask) -> tuple[Index, Array]:
+        """Places in the vector, and what stands there where the entries are these: of two places on that of their sign.
+
+        A place in the mask ``free`` may hold either sign.
+        """
+        used = self.factor != 0.0
+        values = np.reshape(entries, (-1,) + (1,) * (self.factor.ndim - 1)) / np.where(used, self.factor, 1.0)
+        if self.factor.ndim > 1:
+            values = np.where(free[self.place], values, np.maximum(values, 0.0))
+        return self.place[used], values[used]
 
     @property
     def entries(self) -> list[str]:
@@ -304,8 +319,9 @@ def _named(readings: Mapping[str, Reading]) -> dict[int, str]:
     """Name of each place; where several entries are one, that of the first."""
     found: dict[int, str] = {}
     for name, reading in readings.items():
-        for place, factor, entry in zip(reading.place.tolist(), reading.factor.tolist(), reading.entries, strict=True):
-            if factor:
+        places, factors = (np.atleast_2d(each.T).T.tolist() for each in (reading.place, reading.factor))
+        for own, weights, entry in zip(places, factors, reading.entries, strict=True):
+            for place in (place for place, weight in zip(own, weights, strict=True) if weight):
                 found.setdefault(place, name + entry)
     return found
 

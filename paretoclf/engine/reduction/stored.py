@@ -24,8 +24,8 @@ def packed(line: ProgramLine) -> dict[str, Any]:
     for key in ("variables", "multipliers"):
         readings = getattr(line, key)
         arrays[f"program_{key}"] = np.array(json.dumps({name: each.shape for name, each in readings.items()}))
-        arrays[f"program_{key}_place"] = _joined([each.place for each in readings.values()]).astype(np.int64)
-        arrays[f"program_{key}_factor"] = _joined([each.factor for each in readings.values()])
+        arrays[f"program_{key}_place"] = _joined([each.place.ravel() for each in readings.values()]).astype(np.int64)
+        arrays[f"program_{key}_factor"] = _joined([each.factor.ravel() for each in readings.values()])
     moved = line.moved
     arrays["program_moved"] = np.array([[each.column, each.places.size] for each in moved]).reshape(-1, 2).astype(int)
     arrays["program_moved_places"] = _joined([each.places for each in moved]).astype(np.int64)
@@ -59,15 +59,16 @@ def _readings(stored: Mapping[str, Any], key: str, size: int) -> dict[str, Readi
     place, factor = np.asarray(stored[f"program_{key}_place"]), _finite(stored[f"program_{key}_factor"], key)
     _within(place, size, key)
     found, at = {}, 0
-    for name, shape in json.loads(str(stored[f"program_{key}"])).items():
+    shapes = {str(name): tuple(map(int, shape)) for name, shape in json.loads(str(stored[f"program_{key}"])).items()}
+    total = sum(int(np.prod(shape)) for shape in shapes.values())
+    each = (1, 2)[place.size == 2 * total > 0]  # of raw arrays the multipliers of both bounds of a row
+    if not place.shape == factor.shape == (each * total,):
+        raise InputError(f"{key} must have {total} places and factors, got {place.size} and {factor.size}")
+    for name, shape in shapes.items():
         entries = int(np.prod(shape))
-        part = slice(at, at + entries)
-        found[str(name)] = Reading(
-            tuple(int(k) for k in shape), place[part].reshape(entries), factor[part].reshape(entries)
-        )
-        at += entries
-    if not place.shape == factor.shape == (at,):
-        raise InputError(f"{key} must have {at} places and factors, got {place.size} and {factor.size}")
+        part, own = slice(at, at + each * entries), (entries,) if each == 1 else (entries, 2)
+        found[name] = Reading(shape, place[part].reshape(own), factor[part].reshape(own))
+        at += each * entries
     return found
 
 

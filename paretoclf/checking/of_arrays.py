@@ -1,0 +1,57 @@
+"""`verify` of a `QP`: a point of a program of arrays, and its multipliers, with safe bounds on the optimal value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from paretoclf.checking.of_problem import judge_problem
+from paretoclf.common.checks import Array, check_vector
+from paretoclf.common.errors import InputError
+from paretoclf.problem.qp import QP
+from paretoclf.solve.cone_proof import ProblemProof
+from paretoclf.solve.of_arrays import BLOCKS, holding
+
+
+def judge_arrays(qp: QP, x: Any, y: Any, tol: float) -> ProblemProof:
+    """Certify a point, and if they are given its multipliers, which have OSQP's signs.
+
+    Parameters
+    ----------
+    qp : QP
+        Its parameters are 0.
+    x : array of shape (n,), or mapping of the names of the variables to numbers
+    y : array of shape (m,), mapping of names of rows to numbers, or None
+        Rows that a mapping leaves out have 0.
+    tol : float
+    """
+    own = None if y is None else _entries(y, qp, 1)
+    proof = judge_problem(holding(qp, _entries(x, qp, 0), own), tol)
+    if proof.certificate is None or not isinstance(proof.certificate.worst, str):
+        return proof
+    found = re.fullmatch(rf"({'|'.join(BLOCKS)}) (\d+)", proof.certificate.worst)
+    if found is None:
+        return proof
+    row = int(np.flatnonzero(BLOCKS[found[1]](qp))[int(found[2])])
+    side = "" if found[1] == "equations" else f" ({found[1].removesuffix('s of rows')})"
+    return replace(proof, certificate=replace(proof.certificate, worst=f"{qp.row(row)}{side}"))
+
+
+def _entries(given: Any, qp: QP, which: int) -> Array:
+    """Numbers of all variables (0) or rows (1)."""
+    name, size = "xy"[which], (qp.q.size, qp.A.shape[0])[which]
+    if not isinstance(given, Mapping):
+        return check_vector(given, size, name)
+    if qp.names is None:
+        raise InputError(f"{name} must be an array of shape ({size},): this QP has no names, got a mapping")
+    known = qp.names[which]
+    strange = [key for key in given if key not in set(known)]
+    missing = [] if which else [key for key in known if key not in given]
+    for told, what in ((strange, "names of the QP"), (missing, "a number for each variable")):
+        if told:
+            raise InputError(f"{name} must have {what}, got {'none for ' if told is missing else ''}{told[0]!r:.100}")
+    return check_vector([given.get(key, 0.0) for key in known], size, name)

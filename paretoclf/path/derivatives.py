@@ -1,0 +1,422 @@
+"""Derivatives of an optimum with respect to parameters, exact, on both sides, with how far they hold.
+
+Along a direction in which the parameters move, the optimal value of a linear or quadratic program has a derivative on
+each side, always. So have the optimum and its multipliers where they are the same in all optima, at the point and
+beside it (`paretoclf.path.unique`); elsewhere they jump, or are not unique, and have none. The rates are those of an
+exact path that is proved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from paretoclf.common.checks import Array, check_positive_number, real_array
+from paretoclf.common.errors import InputError
+from paretoclf.common.tables import Tabular, listing
+from paretoclf.engine.reduction.program import ProgramLine, Reading, between
+from paretoclf.path.along import shown
+from paretoclf.path.beside import Beside, beside
+from paretoclf.path.tracing import source_between, source_here
+from paretoclf.path.unique import undetermined
+from paretoclf.problem.qp import QP
+
+#: Lengths of a direction that are tried, each a tenth of the one before, until its parameters may have such values.
+_TENTHS = 16
+#: Numbers of both sides that differ by no more than this of their size are one.
+_SAME = 1e-9
+
+
+@dataclass(frozen=True, repr=False)
+class OneSided:
+    """Rates on one side of a point, for a unit of the direction.
+
+    Attributes
+    ----------
+    value : float
+        Of the optimal value; infinite where there is no optimum on this side.
+    variables, duals : mapping of str to number or array
+        Of the variables, and of the multipliers with CVXPY's signs (OSQP's of a `QP`); nan where there is none.
+    until : float
+        They hold up to so many units from the point; infinite where that is for ever.
+    undefined : mapping of str to str
+        Variables and constraints that have a nan, and why: ``"jumps from 1 to 0"``, or ``"not unique"``.
+    """
+
+    value: float
+    variables: Mapping[str, Any]
+    duals: Mapping[str, Any]
+    until: float
+    undefined: Mapping[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        said = [f"value {self.value:.6g}"]
+        for name, rate in {**self.variables, **self.duals}.items():
+            said.append(f"{name} {self.undefined.get(name) or shown(rate)}")
+        return f"{', '.join(said)}, until {self.until:.6g}"
+
+
+@dataclass(frozen=True, repr=False)
+class Derivatives:
+    """Derivatives of an optimum in one direction of its parameters.
+
+    Attributes
+    ----------
+    direction : mapping of str to number or array
+        By what the parameters move in a unit.
+    value : float
+        The optimal value.
+    left, right : OneSided or None
+        Rates against the direction, and along it; None where the parameters may not have such values.
+    problem : cvxpy.Problem or QP
+    """
+
+    direction: Mapping[str, Any]
+    value: float
+    left: OneSided | None
+    right: OneSided | None
+    problem: Any = field(repr=False)
+    keys: tuple[Any, ...] = field(default=(), repr=False)
+
+    @property
+    def two_sided(self) -> bool:
+        """Whether the value, every variable and every multiplier has one rate on both sides."""
+        if self.left is None or self.right is None or self.left.undefined or self.right.undefined:
+            return False
+        return all(_same(a, b) for a, b in zip(_every(self.left), _every(self.right), strict=True))
+
+    def jacobian(self) -> dict[str, dict[str, Any]]:
+        """Derivatives of value, variables and multipliers in every entry of the direction's parameters, by names.
+
+        Returns
+        -------
+        mapping of str to mapping of str to array
+            Of a parameter ``"value"`` (its shape), and every variable and constraint by its name (its shape, then that
+            of the parameter).
+
+        Raises
+        ------
+        InputError
+            If the optimum is not differentiable in all of these entries: columns would be no derivative then.
+        """
+        found: dict[str, dict[str, Any]] = {}
+        for key in self.keys:
+            shape = () if isinstance(self.problem, QP) else tuple(key.shape)
+            columns = []
+            for index in np.ndindex(*shape):
+                unit = np.zeros(shape)
+                unit[index] = 1.0
+                column = derivatives(self.problem, {key: unit})
+                if not column.two_sided or column.right is None:
+                    where = f"{_called(key)}{list(index) if index else ''}"
+                    raise InputError(
+                        f"the optimum must be differentiable for a Jacobian, got one-sided rates in {where}: ask for "
+                        "the derivatives in the direction that is meant"
+                    )
+                columns.append({"value": column.right.value, **column.right.variables, **column.right.duals})
+            own = {name: np.stack([np.asarray(each[name]) for each in columns], axis=-1) for name in columns[0]}
+            found[_called(key)] = {name: each.reshape(each.shape[:-1] + shape) for name, each in own.items()}
+        if not self._smooth():
+            raise InputError(
+                "the optimum must be differentiable for a Jacobian, got a constraint that is tight with multiplier 0: "
+                "directions between the parameters have other rates. Ask for the derivatives in the one that is meant"
+            )
+        return found
+
+    def _smooth(self) -> bool:
+        """Whether a generic direction of all entries has the rates that columns add up to."""
+        rng, whole = np.random.default_rng(0), {}
+        for key in self.keys:
+            whole[key] = rng.normal(size=() if isinstance(self.problem, QP) else key.shape)
+        return derivatives(self.problem, whole).two_sided
+
+    def judge(self, gradient: Mapping[Any, Any], tol: float = 1e-6) -> JudgedGradient:
+        """Judge rates along this direction that somebody else computed, such as a differentiable layer.
+
+        Parameters
+        ----------
+        gradient : mapping of variable, constraint or name to number or array
+            Rates of variables (as ``variable.delta`` after ``problem.derivative()``), of multipliers, or of
+            ``"value"``.
+        tol : float
+            How far a right one may be off, relative to 1 + the largest rate of its name.
+
+        Returns
+        -------
+        JudgedGradient
+            Each is ``"right"``; ``"right derivative"`` or ``"left derivative"``, which are one-sided; ``"wrong"``; or
+            ``"none"`` where there is no derivative to be right about.
+        """
+        tol = check_positive_number(tol, "tol")
+        known = {side: {"value": s.value, **s.variables, **s.duals} for side, s in self._sides() if s is not None}
+        rows = []
+        for key, given in gradient.items():
+            name = _called(key)
+            every = next(iter(known.values()), {})
+            if name not in every:
+                raise InputError(f"gradient must have keys among {', '.join(every)}, got {name!r:.100}")
+            own = real_array(given, f"gradient[{name}]")
+            if own.shape != np.shape(every[name]):
+                raise InputError(f"gradient[{name}] must have shape {np.shape(every[name])}, got {own.shape}")
+            rows.append(self._judged(name, own, {side: rates[name] for side, rates in known.items()}, tol))
+        return JudgedGradient(tuple(rows), tol)
+
+    def _sides(self) -> tuple[tuple[str, OneSided | None], ...]:
+        return ("left", self.left), ("right", self.right)
+
+    def _judged(self, name: str, own: Array, rates: Mapping[str, Any], tol: float) -> JudgedRate:
+        """The verdict on one name."""
+        why = {side: s.undefined[name] for side, s in self._sides() if s is not None and name in s.undefined}
+        off = {
+            side: float(np.max(np.abs(own - rate), initial=0.0) / (1.0 + np.max(np.abs(rate), initial=0.0)))
+            for side, rate in rates.items()
+            if side not in why
+        }
+        fits = [side for side, size in off.items() if size <= tol]
+        if not off:
+            return JudgedRate(name, "none", float("nan"), next(iter(why.values()), "no optimum beside the point"))
+        if len(fits) == 2:
+            return JudgedRate(name, "right", max(off.values()), "")
+        if fits:
+            return JudgedRate(name, f"{fits[0]} derivative", off[fits[0]], "the other side has another rate")
+        return JudgedRate(name, "wrong", min(off.values()), next(iter(why.values()), ""))
+
+    def __repr__(self) -> str:
+        moving = ", ".join(f"{name} by {shown(value)}" for name, value in self.direction.items())
+        kind = "one rate on both sides" if self.two_sided else "one-sided"
+        head = f"derivatives along {moving}: {kind}; value {self.value:.10g}"
+        return "\n".join([head, *(f"  {side}: {rates or 'not allowed'!r}" for side, rates in self._sides())])
+
+
+@dataclass(frozen=True)
+class JudgedRate:
+    """The verdict on the rates of one name: see `Derivatives.judge`."""
+
+    name: str
+    verdict: str
+    error: float
+    why: str
+
+
+@dataclass(frozen=True, repr=False)
+class JudgedGradient(Tabular):
+    """Verdicts on somebody's rates; prints as a table.
+
+    Attributes
+    ----------
+    rows : tuple of JudgedRate
+    tol : float
+    """
+
+    rows: tuple[JudgedRate, ...]
+    tol: float
+
+    def passes(self) -> bool:
+        """Whether every rate is right, on both sides."""
+        return all(row.verdict == "right" for row in self.rows)
+
+    def __repr__(self) -> str:
+        lines = [f"{row.name:<16} {row.verdict:<16} {row.error:>9.1e}  {row.why}".rstrip() for row in self.rows]
+        return listing(f"{'name':<16} {'verdict':<16} {'off by':>9}", lines, len(lines), self._title())
+
+    def _title(self) -> str:
+        right = sum(row.verdict == "right" for row in self.rows)
+        return f"{right} of {len(self.rows)} are right to {self.tol:g}"
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        yield from (dict(vars(row)) for row in self.rows)
+
+
+def derivatives(problem: Any, direction: Mapping[Any, Any]) -> Derivatives:
+    """Left and right derivatives of an optimum in a direction of its parameters, and how far they hold.
+
+    Parameters
+    ----------
+    problem : cvxpy.Problem or QP
+        A linear or quadratic program; its parameters have the values that they hold (0 in a `QP`).
+    direction : mapping of cvxpy.Parameter (of str, for a QP) to number or array
+        By what each parameter moves in a unit; what is left out stays.
+
+    Returns
+    -------
+    Derivatives
+
+    Raises
+    ------
+    InputError
+        If it is no linear or quadratic program, a parameter moves a matrix of it, the direction is 0, or there is no
+        optimum at the point.
+    DegeneratePathError
+        If what happens beside the point cannot be proved.
+
+    Examples
+    --------
+    The least (a - 1) x on [0, 1], at a = 1: the value has two slopes, and x jumps.
+
+    >>> import cvxpy as cp
+    >>> import paretoclf as pc
+    >>> x, a = cp.Variable(name="x"), cp.Parameter(name="a", value=1.0)
+    >>> found = pc.derivatives(cp.Problem(cp.Minimize((a - 1) * x), [x >= 0, x <= 1]), {a: 1.0})
+    >>> found.left.value, found.right.value, found.right.undefined["x"]
+    (1.0, 0.0, 'jumps from 1 to 0')
+    >>> found.judge({x: 0.0}).rows[0].verdict
+    'none'
+    """
+    if not isinstance(direction, Mapping) or not direction:
+        raise InputError(f"direction must map parameters to numbers or arrays, got {direction!r:.100}")
+    moved = {key: real_array(value, f"direction[{_called(key)}]") for key, value in direction.items()}
+    size = max((float(np.abs(value).max(initial=0.0)) for value in moved.values()), default=0.0)
+    if not (np.isfinite(size) and size > 0.0):
+        raise InputError(f"direction must be finite, and not 0, got {direction!r:.100}")
+    here = source_here(problem)  # refuses what is no such program, and parameters without a value
+    del here
+    at = {key: np.zeros(()) if isinstance(problem, QP) else np.array(_value_of(key), dtype=float) for key in moved}
+    unit = (max((float(np.abs(v).max(initial=0.0)) for v in at.values()), default=0.0) or 1.0) / size
+
+    def side(sign: float) -> Beside | None:
+        most = _furthest(at, moved, sign, unit)
+        if most == 0.0:
+            return None
+
+        def source_at(begin: float, end: float) -> Any:
+            start: Any
+            stop: Any
+            start, stop = (
+                {key: at[key] + sign * s * np.broadcast_to(d, at[key].shape) for key, d in moved.items()}
+                for s in (begin, end)
+            )
+            if isinstance(problem, QP):
+                start, stop = ({key: float(v) for key, v in each.items()} for each in (start, stop))
+            return source_between(problem, start, stop, still=True)
+
+        return beside(source_at, min(unit, most), most)
+
+    left, right = side(-1.0), side(1.0)
+    known = right or left
+    if known is None:
+        raise InputError("direction must be one in which the parameters may move, got one that leaves what they allow")
+    limits = {name: _limits(each) for name, each in (("left", left), ("right", right)) if each is not None}
+    return Derivatives(
+        {_called(key): value if value.ndim else float(value) for key, value in moved.items()},
+        known.path.value(0.0),
+        None if left is None else _side(left, -1.0, limits["left"], limits.get("right")),
+        None if right is None else _side(right, 1.0, limits["right"], limits.get("left")),
+        problem,
+        tuple(moved),
+    )
+
+
+def _called(key: Any) -> str:
+    """The name of a parameter, variable or constraint."""
+    if isinstance(key, str):
+        return key
+    label = getattr(key, "label", None)
+    return str(label) if label else str(key.name()) if hasattr(key, "name") else str(key)
+
+
+def _value_of(parameter: Any) -> Any:
+    if not hasattr(parameter, "project"):
+        raise InputError(f"direction must have parameters of the problem for keys, got {parameter!r:.100}")
+    if parameter.value is None:
+        raise InputError(f"parameter {parameter.name()} must have a value")
+    return parameter.value
+
+
+def _furthest(at: Mapping[Any, Array], moved: Mapping[Any, Array], sign: float, unit: float) -> float:
+    """How far the parameters may go in a direction, of some lengths; infinite where they promise nothing."""
+    for k in range(-6, _TENTHS):
+        length = unit * 10.0**-k
+        if all(_allowed(key, value + sign * length * moved[key]) for key, value in at.items()):
+            return float("inf") if k == -6 else length
+    return 0.0
+
+
+def _allowed(parameter: Any, value: Array) -> bool:
+    """Whether a parameter may have a value."""
+    return isinstance(parameter, str) or bool(np.array_equal(np.asarray(parameter.project(value)), value))
+
+
+@dataclass(frozen=True)
+class _Limits:
+    """The optimum next to a point on one side, and which entries are not unique at the point and on that side."""
+
+    line: ProgramLine
+    x: Array
+    z: Array
+    at_point: tuple[Any, Any]
+    beyond: tuple[Any, Any]
+
+
+def _limits(found: Beside) -> _Limits | None:
+    """None where there is no optimum on that side."""
+    if found.piece < 0:
+        return None
+    path, j = found.path, found.piece
+    (x, z), t = path.points.segment(j), path.t[j : j + 2]
+    middle = tuple(between(ends, 0.5) for ends in (x, z))
+    at_point = undetermined(path.program, float(t[0]), x[0], z[0])
+    return _Limits(path.program, x[0], z[0], at_point, undetermined(path.program, float(t.mean()), *middle))
+
+
+def _side(found: Beside, sign: float, own: _Limits | None, other: _Limits | None) -> OneSided:
+    """Rates on one side in the user's names."""
+    if own is None:
+        return OneSided(sign * found.rate + 0.0, {}, {}, 0.0, {})
+    path, j = found.path, found.piece
+    line, length = path.program, float(path.t[j + 1] - path.t[j]) * found.reach
+    x, z = path.points.segment(j)
+    dx, dz = (sign * (ends[1] - ends[0]) / length + 0.0 for ends in (x, z))
+    undefined: dict[str, str] = {}
+    variables = _rates(line.variables, line.rates(x[0], dx, 0.0), 0, own, other, sign, undefined)
+    duals = _rates(line.multipliers, line.duals(dz), 1, own, other, sign, undefined)
+    end = float(path.t[j + 1])
+    lasts = end == 1.0 and found.until == np.inf
+    return OneSided(sign * found.rate + 0.0, variables, duals, float("inf") if lasts else end * found.reach, undefined)
+
+
+def _rates(
+    readings: Mapping[str, Reading],
+    rates: Mapping[str, Any],
+    which: int,
+    own: _Limits,
+    other: _Limits | None,
+    sign: float,
+    undefined: dict[str, str],
+) -> dict[str, Any]:
+    """Rates by name, nan where there are none; why is written down."""
+    found = {}
+    for name, reading in readings.items():
+        used = reading.factor != 0.0
+        loose = [(used & mask[which][reading.place]) for mask in (own.at_point, own.beyond)]
+        point, beyond = (each.reshape(used.shape[0], -1).any(axis=1).reshape(reading.shape) for each in loose)
+        rate = np.where(point | beyond, np.nan, rates[name])
+        if (point | beyond).any():
+            undefined[name] = _why(name, which, beyond, own, other, sign)
+        found[name] = float(rate) + 0.0 if rate.ndim == 0 else rate + 0.0
+    return found
+
+
+def _why(name: str, which: int, beyond: Any, own: _Limits, other: _Limits | None, sign: float) -> str:
+    """What an optimum does that has no rate."""
+    if beyond.any() or other is None or other.beyond[which].any():
+        return "not unique"
+    ends = [
+        (side.line.values(side.x, 0.0) if which == 0 else side.line.duals(side.z))[name]
+        for side in ((other, own) if sign > 0 else (own, other))
+    ]
+    if _same(*ends):
+        return "not unique"
+    return f"jumps from {shown(ends[0])} to {shown(ends[1])}"
+
+
+def _every(side: OneSided) -> list[Any]:
+    return [side.value, *side.variables.values(), *side.duals.values()]
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Whether two numbers or arrays are one, up to rounding."""
+    size = 1.0 + max(float(np.max(np.abs(a), initial=0.0)), float(np.max(np.abs(b), initial=0.0)))
+    return bool(np.max(np.abs(np.subtract(a, b)), initial=0.0) <= _SAME * size)

@@ -1,0 +1,305 @@
+r"""Ranges: how the optimal value of a program changes with each of its numbers, and how far that holds.
+
+Every cost :math:`q_j`, right-hand side and bound :math:`b_i` is moved alone, up and down, along an exact path that is
+proved (`paretoclf.path.of_problem`). The optimal value is piecewise linear in such a number for a linear program,
+piecewise quadratic for a quadratic one, concave in a cost and convex in a right-hand side of a minimisation. The price
+is its derivative: to the right and to the left of where the number stands, and they differ where an optimum is
+degenerate. A price holds until the value is no longer the same line (or parabola); the texts say what becomes tight, or
+free, there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from joblib import Parallel, delayed
+
+from paretoclf.common.checks import Array
+from paretoclf.common.errors import InputError
+from paretoclf.common.progress import counted
+from paretoclf.common.tables import SHOWN, Tabular, listing
+from paretoclf.engine.reduction.program import ProgramLine
+from paretoclf.path.beside import beside
+from paretoclf.path.tracing import source_here
+from paretoclf.problem.qp import QP
+
+
+@dataclass(frozen=True)
+class NumberRange:
+    """One number of a program, and what the optimal value does when it alone is moved.
+
+    Attributes
+    ----------
+    name : str
+        The variable whose cost it is, or the constraint; of a bound that belongs to a variable itself that variable.
+    index : tuple of int or None
+        The place in a vector or matrix.
+    kind : {"cost", "right hand side", "bound"}
+        A bound is a right hand side of a row with one variable.
+    value : float
+        Where the number stands.
+    price_below, price : float
+        The derivative of the optimal value with respect to it, to the left and to the right; infinite where there is no
+        optimum on that side.
+    lower, upper : float
+        From ``lower`` to ``value`` the optimal value is one parabola (of a linear program one line), and from ``value``
+        to ``upper``.
+    enters_below, enters_above : str
+        What becomes tight or free at these ends, or why there is no optimum beyond; empty where they are infinite.
+    bend_below, bend : float
+        By how much the price grows with the number on each side: 0 for a linear program.
+    """
+
+    name: str
+    index: tuple[int, ...] | None
+    kind: str
+    value: float
+    price_below: float
+    price: float
+    lower: float
+    upper: float
+    enters_below: str
+    enters_above: str
+    bend_below: float = 0.0
+    bend: float = 0.0
+
+
+#: The columns of a table of ranges.
+_COLUMNS = (
+    "name",
+    "index",
+    "kind",
+    "value",
+    "price_below",
+    "price",
+    "lower",
+    "upper",
+    "enters_below",
+    "enters_above",
+)
+
+
+@dataclass(frozen=True, repr=False)
+class Ranges(Tabular):
+    """The range of every number of a program; prints as a table, a row a number.
+
+    Attributes
+    ----------
+    value : float
+        The optimal value.
+    rows : tuple of NumberRange
+    """
+
+    value: float
+    rows: tuple[NumberRange, ...]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[NumberRange]:
+        return iter(self.rows)
+
+    def __getitem__(self, name: str) -> Ranges:
+        """Those of one variable or constraint.
+
+        Raises
+        ------
+        InputError
+            If none is called so.
+        """
+        own = tuple(row for row in self.rows if row.name == name)
+        if not own:
+            known = ", ".join(dict.fromkeys(row.name for row in self.rows))
+            raise InputError(f"name must be that of a variable or constraint, one of {known}, got {name!r:.100}")
+        return replace(self, rows=own)
+
+    def __repr__(self) -> str:
+        def called(row: NumberRange) -> str:
+            return row.name + ("" if row.index is None else f"[{', '.join(map(str, row.index))}]")
+
+        width = max([6, *(len(called(row)) for row in self.rows[:SHOWN])])
+        names = " ".join(f"{name:>11}" for name in ("price below", "price", "lower", "upper"))
+        head = f"{'name':<{width}} {'kind':<15} {'value':>10} {names}"
+        lines = [
+            f"{called(row):<{width}} {row.kind:<15} {row.value:>10.4g} {row.price_below:>11.5g} {row.price:>11.5g} "
+            f"{row.lower:>11.5g} {row.upper:>11.5g}"
+            for row in self.rows[:SHOWN]
+        ]
+        return listing(head, lines, len(self), self._title())
+
+    def _title(self) -> str:
+        return f"optimal value {self.value:.10g}; {len(self)} numbers"
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        yield from ({name: getattr(row, name) for name in _COLUMNS} for row in self.rows)
+
+
+@dataclass(frozen=True)
+class _Number:
+    """A number of a compiled program: where it stands in q or b, its sign there, and what the user calls it."""
+
+    name: str
+    index: tuple[int, ...] | None
+    kind: str
+    vector: str
+    place: int
+    sign: float
+
+
+@dataclass
+class _OneMoves:
+    """A program of which one number moves, as what `trace_problem` follows."""
+
+    line: ProgramLine
+    ends: tuple[Mapping[str, Array], Mapping[str, Array]]
+    texts: Mapping[str, str] = field(default_factory=dict)
+    seconds: float = 0.0
+    sign: int = 1
+
+    def assign(self, point: Any) -> None:
+        """Nothing is written."""
+
+    def solve(self, t: float) -> float:
+        """No solver is asked."""
+        return float("nan")
+
+    def tried(self, t: float, values: Mapping[str, Any]) -> tuple[float, float]:
+        """Nor is a point tried."""
+        return float("nan"), float("nan")
+
+
+def ranges(problem: Any, *, n_jobs: int | None = None, progress: bool | None = None) -> Ranges:
+    """How the optimal value changes with every cost, right-hand side and bound, on both sides, and how far that holds.
+
+    Parameters
+    ----------
+    problem : cvxpy.Problem or QP
+        A linear or quadratic program; its parameters have the values that they hold. It need not be solved.
+    n_jobs : int, optional
+        As for ``joblib.Parallel``: numbers are independent.
+    progress : bool, optional
+        Whether to show a bar; by default on a terminal.
+
+    Returns
+    -------
+    Ranges
+        A row a number. Of a ``cvxpy.Problem``: the cost of each entry of each variable (0 where the objective has no
+        linear term in it), and the constant of each row of each constraint, on the side on which it was written (on
+        the right of ``<=`` where both sides have variables). Costs and bounds of variables that CVXPY added have none.
+
+    Raises
+    ------
+    InputError
+        If it is no linear or quadratic program, or has no optimum.
+    DegeneratePathError
+        If a range cannot be proved.
+
+    Notes
+    -----
+    A price is the derivative of the *user's* optimal value, also of a maximisation. In CVXPY's ``dual_value`` of a
+    degenerate problem one number stands for what are two prices here.
+
+    Examples
+    --------
+    Two goods, a budget, and no more than 4 of the first:
+
+    >>> import cvxpy as cp
+    >>> import paretoclf as pc
+    >>> x = cp.Variable(2, name="x")
+    >>> rows = [(x[0] + x[1] <= 6).set_label("budget"), (x[0] <= 4).set_label("cap"), (x >= 0).set_label("sign")]
+    >>> found = pc.ranges(cp.Problem(cp.Maximize(3 * x[0] + 2 * x[1]), rows), progress=False)
+    >>> found["budget"]
+    name   kind                 value price below       price       lower       upper
+    budget right hand side          6           2           2           4         inf
+    optimal value 16; 1 numbers
+    >>> [(row.index, row.price, row.lower, row.upper) for row in found["x"]]
+    [((0,), 4.0, 2.0, inf), ((1,), 2.0, 0.0, 3.0)]
+    """
+    line, flips = _stated(problem)
+    numbers = _numbers(line, flips)
+    work = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(_range)(line, each) for each in numbers)
+    found = list(counted(work, "ranges", len(numbers), progress))
+    return Ranges(found[0][0], tuple(row for _, row in found))
+
+
+def _stated(problem: Any) -> tuple[ProgramLine, set[str]]:
+    """The program at the values that its parameters have, and constraints whose constant stands on the left."""
+    source = source_here(problem)
+    flipped = set()
+    for k, row in enumerate([] if isinstance(problem, QP) else problem.constraints):
+        if len(row.args) == 2 and not row.args[0].variables() and row.args[1].variables():
+            flipped.add(str(row.label or f"constraint {k}"))
+    return source.line, flipped
+
+
+def _numbers(line: ProgramLine, flipped: set[str]) -> list[_Number]:
+    """Costs of the user's variables, and constants of the user's rows, in their order; each number once."""
+    found, seen = list[_Number](), set[tuple[str, int]]()
+    single = np.diff(sp.csr_array(line.A).indptr) == 1
+
+    def add(name: str, index: tuple[int, ...] | None, kind: str, vector: str, place: int, sign: float) -> None:
+        if (vector, place) not in seen:
+            seen.add((vector, place))
+            found.append(_Number(name, index, kind, vector, place, sign))
+
+    for vector, readings in (("q", line.variables), ("b", line.multipliers)):
+        for name, reading in readings.items():
+            places, factors = (np.atleast_2d(each.T).T for each in (reading.place, reading.factor))
+            for k, index in enumerate(np.ndindex(*reading.shape)):
+                for place, factor in zip(places[k].tolist(), factors[k].tolist(), strict=True):
+                    if factor:
+                        bound = "bound" if single[place] and vector == "b" else "right hand side"
+                        sign = float(line.sense) if vector == "q" else -1.0 if name in flipped else float(factor)
+                        add(name, index or None, "cost" if vector == "q" else bound, vector, place, sign)
+    own = dict[int, tuple[str, tuple[int, ...]]]()
+    for name, reading in line.variables.items():
+        for column, factor, index in zip(
+            reading.place.tolist(), reading.factor, np.ndindex(*reading.shape), strict=True
+        ):
+            if factor:
+                own.setdefault(column, (name, index))
+    rows = sp.csr_array(line.A)
+    for i in np.flatnonzero(single).tolist():  # what the attributes of a variable say has no multiplier of the user's
+        j, a = int(rows.indices[rows.indptr[i]]), float(rows.data[rows.indptr[i]])
+        if j in own:
+            add(own[j][0], own[j][1] or None, "bound", "b", i, a)
+    return found
+
+
+def _range(line: ProgramLine, number: _Number) -> tuple[float, NumberRange]:
+    """The optimal value, and the range of one number."""
+    data = getattr(line, number.vector)[0]
+    own = float(data[number.place])
+    value = own / number.sign + 0.0
+    sizes = np.abs(data[data != 0.0])
+    unit = abs(value) or float(np.median(sizes) if sizes.size else 1.0)
+
+    def towards(side: float) -> Any:
+        def source_at(begin: float, end: float) -> _OneMoves:
+            moved = np.stack([data, data])
+            moved[:, number.place] += number.sign * side * np.array([begin, end])
+            ends = ({"number": np.array(value + side * begin)}, {"number": np.array(value + side * end)})
+            return _OneMoves(replace(line, q=moved) if number.vector == "q" else replace(line, b=moved), ends)
+
+        return beside(source_at, unit)
+
+    below, above = towards(-1.0), towards(1.0)
+    row = NumberRange(
+        number.name,
+        number.index,
+        number.kind,
+        value,
+        0.0 - below.rate,
+        above.rate,
+        value - below.until,
+        value + above.until,
+        below.after,
+        above.after,
+        below.bend,
+        above.bend,
+    )
+    return above.path.value(0.0), row

@@ -1,0 +1,229 @@
+r"""A convex quadratic or linear program as raw arrays, as OSQP and qpsolvers state it, and how its vectors move.
+
+.. math::
+
+   \min_x\ \tfrac12x^\top Px+q^\top x+c\quad\text{s.t. } l\le Ax\le u,
+
+with :math:`P\succeq0` (negative semidefinite where the objective is maximised). Multipliers y, one a row, have the
+signs of OSQP: :math:`Px+q+A^\top y=0`, with :math:`y_i\ge0` where the upper bound holds and :math:`y_i\le0` where the
+lower one does; of a maximisation they are those of minus the objective.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from paretoclf.common.checks import Array, check_number, check_vector, real_array
+from paretoclf.common.errors import InputError
+from paretoclf.common.files import AnyFile
+from paretoclf.problem.mps import read_program
+
+#: What OSQP calls infinite: a bound of this size is none.
+INFINITE = 1e30
+
+#: The vectors that may move.
+_MOVE = ("q", "l", "u")
+
+
+@dataclass(frozen=True, repr=False)
+class QP:
+    """A quadratic or linear program as arrays: a problem for `trace`, `verify`, `ranges` and `derivatives`.
+
+    Parameters
+    ----------
+    P : array or sparse matrix of shape (n, n), or None
+        Symmetric and positive semidefinite (negative, where ``maximise``); None is 0. That it is so is proved with the
+        path, or refused.
+    q : array of shape (n,)
+        Costs.
+    A : array or sparse matrix of shape (m, n), or None
+        Rows; bounds of variables are rows with one entry. None: no rows.
+    l, u : arrays of shape (m,), optional
+        Bounds of the rows, equal for an equation; infinite where there is none, which 1e30 is, too. By default there
+        are none.
+    moves : mapping of str to mapping, optional
+        Parameters by name, and by what a unit of each changes ``"q"``, ``"l"`` and ``"u"``; every parameter is 0 in the
+        arrays above.
+    constant : float
+        Added to the objective.
+    maximise : bool
+    names : pair of sequences of str, optional
+        Of the variables and of the rows, all different; then results have a number for each of them. Without names they
+        are the entries of ``x`` and of ``y``.
+
+    Raises
+    ------
+    InputError
+        If shapes do not fit, a number is not finite, a lower bound is above the upper one, or names are the same.
+
+    Notes
+    -----
+    Multipliers have the signs of OSQP: ``P x + q + A' y = 0``, y at least 0 where the upper bound of a row holds, and
+    at most 0 where the lower one does. Of a maximisation they are those of minus the objective.
+
+    Examples
+    --------
+    The dearest of two goods is bought when the budget grows:
+
+    >>> import numpy as np
+    >>> import paretoclf as pc
+    >>> A, l, u = [[1.0, 1.0], [1.0, 0.0], [0.0, 1.0]], [-np.inf, 0.0, 0.0], [0.0, 2.0, np.inf]
+    >>> qp = pc.QP(None, [-2.0, -1.0], A, l, u, moves={"budget": {"u": [1.0, 0.0, 0.0]}})
+    >>> path = pc.trace(qp, start={"budget": 0}, stop={"budget": 5})
+    >>> path.at(budget=3).variables["x"].round(9).tolist(), path.at(budget=3).duals["y"].tolist()
+    ([2.0, 1.0], [1.0, 1.0, 0.0])
+    """
+
+    P: Any = field(repr=False)
+    q: Any = field(repr=False)
+    A: Any = field(default=None, repr=False)
+    l: Any = field(default=None, repr=False)  # noqa: E741 -- OSQP's name
+    u: Any = field(default=None, repr=False)
+    moves: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
+    constant: float = 0.0
+    maximise: bool = False
+    names: Any = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        q = np.array(check_vector(self.q, np.size(self.q), "q"))
+        n = q.size
+        if n == 0:
+            raise InputError("q must have an entry for each variable, got none")
+        A = _matrix(self.A, "A", (None, n))
+        m = A.shape[0]
+        low, high = (_bounds(getattr(self, name), m, name) for name in "lu")
+        for i in np.flatnonzero(~(low <= high)).tolist():
+            raise InputError(f"l must be at most u, got {low[i]:g} and {high[i]:g} in row {i}")
+        P = _matrix(self.P, "P", (n, n))
+        found = {"P": P, "q": q, "A": A, "l": low, "u": high}
+        found["moves"] = _moves(self.moves, found)
+        found["constant"] = float(check_vector([check_number(self.constant, "constant")], 1, "constant")[0])
+        if not isinstance(self.maximise, bool | np.bool_):
+            raise InputError(f"maximise must be True or False, got {self.maximise!r:.100}")
+        found["names"] = None if self.names is None else _names(self.names, (n, m))
+        for name, value in found.items():
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def from_file(cls, file: AnyFile) -> QP:
+        """Read a linear or quadratic program from an MPS, QPS or LP file, by HiGHS (``pip install paretoclf[mps]``).
+
+        Bounds of variables become the last rows, which are called ``bound of`` the variable.
+
+        Parameters
+        ----------
+        file : path
+            Ends in ``.mps``, ``.qps`` or ``.lp``.
+
+        Raises
+        ------
+        InputError
+            If it cannot be read, holds what HiGHS does not know, or has integers.
+        """
+        return cls(**read_program(Path(file)))
+
+    @property
+    def sense(self) -> int:
+        """-1 where it is maximised."""
+        return -1 if self.maximise else 1
+
+    @property
+    def equations(self) -> Any:
+        """Rows whose two bounds are equal whatever the parameters are, bool array of shape (m,)."""
+        same = self.l == self.u
+        for move in self.moves.values():
+            same &= move["l"] == move["u"]
+        return same
+
+    def row(self, i: int) -> str:
+        """The name of a row."""
+        return f"row {i}" if self.names is None else str(self.names[1][i])
+
+    def at(self, values: Mapping[str, float]) -> dict[str, Array]:
+        """The vectors q, l and u at values of the parameters, 0 for those that are left out."""
+        return {
+            key: getattr(self, key) + sum(value * self.moves[name][key] for name, value in values.items())
+            for key in _MOVE
+        }
+
+    def __repr__(self) -> str:
+        m, n = self.A.shape
+        moving = f", moved by {', '.join(self.moves)}" if self.moves else ""
+        kind = "QP" if self.P.nnz else "LP"
+        return f"{kind}({n} variables, {m} rows, {int(self.equations.sum())} of them equations{moving})"
+
+
+def _matrix(given: Any, name: str, shape: tuple[int | None, int]) -> Any:
+    """A sparse array of this shape; P symmetric."""
+    if given is None:
+        return sp.csc_array((shape[0] or 0, shape[1]))
+    dense = given if sp.issparse(given) else np.atleast_2d(real_array(given, name))
+    try:
+        M = sp.csc_array(dense, dtype=np.float64, copy=True)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must hold real numbers, got {given!r:.100}") from None
+    wanted = tuple(M.shape[k] if size is None else size for k, size in enumerate(shape))
+    if M.shape != wanted:
+        said = f"({'m' if shape[0] is None else shape[0]}, {shape[1]})"
+        raise InputError(f"{name} must have shape {said}, got {M.shape}")
+    if not np.isfinite(M.data).all():
+        raise InputError(f"{name} must be finite, got {float(M.data[~np.isfinite(M.data)][0])}")
+    M.sum_duplicates()
+    M.eliminate_zeros()
+    if name == "P" and (apart := abs(M - M.T)).nnz and apart.max() > 0.0:
+        raise InputError(f"P must be symmetric, got entries that differ by {apart.max():.1e} from their mirror images")
+    return M
+
+
+def _bounds(given: Any, m: int, name: str) -> Array:
+    """Bounds of rows; infinite where there is none."""
+    none = -np.inf if name == "l" else np.inf
+    if given is None:
+        return np.full(m, none)
+    found = np.array(real_array(given, name))
+    if found.shape != (m,):
+        raise InputError(f"{name} must have shape ({m},), got {found.shape}")
+    found[np.sign(none) * found >= INFINITE] = none
+    for i in np.flatnonzero(~np.isfinite(found) & (found != none)).tolist():
+        raise InputError(f"{name} must be finite or {none:g}, got {found[i]} in row {i}")
+    return found
+
+
+def _moves(given: Any, of: Mapping[str, Any]) -> dict[str, dict[str, Array]]:
+    """What a unit of each parameter changes, every vector there; a bound that is none stays none."""
+    if not isinstance(given, Mapping):
+        raise InputError(f"moves must map names of parameters to what they change, got {given!r:.100}")
+    found = {}
+    for name, move in given.items():
+        if not isinstance(name, str) or not name or name == "t":
+            raise InputError(f"moves must have names of parameters for keys, other than t, got {name!r:.100}")
+        if not isinstance(move, Mapping) or not move or not set(move) <= set(_MOVE):
+            got = ", ".join(map(str, move)) if isinstance(move, Mapping) else repr(move)
+            raise InputError(f"moves[{name!r}] must map some of q, l and u to vectors, got {got or 'none':.100}")
+        own = {}
+        for key in _MOVE:
+            size = of[key].size
+            own[key] = check_vector(move[key], size, f"moves[{name!r}][{key!r}]") if key in move else np.zeros(size)
+            for i in np.flatnonzero(~np.isfinite(of[key]) & (own[key] != 0.0)).tolist():
+                raise InputError(f"moves[{name!r}][{key!r}] must be 0 in row {i}, which has no such bound")
+        found[name] = own
+    return found
+
+
+def _names(given: Any, sizes: tuple[int, int]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Names of variables and of rows."""
+    if not isinstance(given, Sequence) or isinstance(given, str) or len(given) != 2:
+        raise InputError(f"names must be a pair, those of the variables and those of the rows, got {given!r:.100}")
+    pair = tuple(tuple(map(str, own)) for own in given)
+    for what, own, size in zip(("variables", "rows"), pair, sizes, strict=True):
+        if len(own) != size:
+            raise InputError(f"names must have {size} {what}, got {len(own)}")
+        if len(set(own)) < size:
+            raise InputError(f"names of {what} must be different, got {max(own, key=own.count)} twice")
+    return pair[0], pair[1]

@@ -1,0 +1,72 @@
+"""`paretoclf verify MODEL.mps SOLUTION.csv`: exit status and words for right, wrong and unreadable points."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from paretoclf.cli import main
+from tests.problem.test_mps import FILE
+
+pytest.importorskip("highspy")
+
+
+@pytest.fixture
+def run(tmp_path, capsys):
+    def running(text, *more, model=FILE):
+        (tmp_path / "goods.mps").write_text(model)
+        (tmp_path / "point.csv").write_text(text)
+        status = main(["verify", str(tmp_path / "goods.mps"), str(tmp_path / "point.csv"), *more])
+        found = capsys.readouterr()
+        return status, found.out + found.err
+
+    return running
+
+
+@pytest.mark.parametrize("head", ["", "name,value\n"])
+def test_a_right_point_is_optimal(run, head):
+    status, said = run(f"{head}X,4\nY,2\nZ,3.5\n")
+    assert status == 0
+    assert "optimal to 1e-08, value in [5.5, 5.5]" in said
+
+
+def test_a_wrong_point_is_not_and_the_row_is_named(run):
+    status, said = run("X,5\nY,1\nZ,4.5\n")
+    assert (status, "SPAN (upper bound)" in said) == (1, True)
+    assert run("X,4\nY,1.5\nZ,3.5\n")[0] == 1
+
+
+def test_multipliers_are_told_apart(run):
+    """Of minus the profit: BUDGET 2, TIE -1; reduced costs are those of bounds."""
+    status, said = run("X,4\nY,2\nZ,3.5\nBUDGET,2\nTIE,1\n", "--json")
+    assert (status, json.loads(said)["verdict"]) == (0, "optimal")
+    assert "do not prove it" not in said
+    assert "do not prove it" in run("X,4\nY,2\nZ,3.5\nBUDGET,9\nTIE,1\n")[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("X,4\nY,2\n", "x must have a number for each variable, got none for 'Z'"),
+        ("X,4\nY,2\nZ,1\nW,0\n", "must have names of the program, got 'W'"),
+        ("X,4\nX,4\n", "must have each name once, got 'X' twice"),
+        ("X,4\nY,two\n", "must have a name and a number in each line, got 'Y,two'"),
+        ("X\n", "must have a name and a number in each line, got 'X'"),
+        ("X,nan\nY,2\nZ,1\n", "x"),
+    ],
+)
+def test_what_cannot_be_read_is_said_in_one_line(run, text, said):
+    status, printed = run(text)
+    assert status == 2
+    assert said in printed
+
+
+def test_files_that_are_missing_or_too_many(tmp_path, capsys):
+    (tmp_path / "goods.mps").write_text(FILE)
+    assert main(["verify", str(tmp_path / "goods.mps")]) == 2
+    assert "SOLUTION must be given beside a program" in capsys.readouterr().err
+    assert main(["verify", str(tmp_path / "goods.mps"), str(tmp_path / "none.csv")]) == 2
+    assert "cannot be read" in capsys.readouterr().err
+    assert main(["verify", "rows.csv", "more.csv"]) == 2
+    assert "SOLUTION belongs to a program" in capsys.readouterr().err

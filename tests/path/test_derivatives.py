@@ -1,0 +1,199 @@
+"""Derivatives of optima, against optima in fractions; what jumps, what is not unique, and who says otherwise."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import paretoclf as pc
+from tests.oracles.small_programs import optima
+
+
+def moving(seed):
+    """A small program in whole numbers, bounded, and a direction of its costs, its bounds, or of both."""
+    rng = np.random.default_rng(seed)
+    n, m = int(rng.integers(2, 4)), int(rng.integers(1, 4))
+    A = np.vstack([rng.integers(-2, 4, (m, n)), np.ones((1, n)), -np.eye(n)]).astype(float)
+    b = np.concatenate([rng.integers(0, 5, m), [6], np.zeros(n)]).astype(float)
+    if rng.random() < 0.3:
+        A, b = np.vstack([A, A[:1]]), np.append(b, b[0])
+    F = rng.integers(-2, 3, (n, n)).astype(float)
+    P = F.T @ F + np.eye(n) if rng.random() < 0.4 else np.zeros((n, n))
+    dq, du = rng.integers(-2, 3, n).astype(float), rng.integers(-1, 2, b.size).astype(float)
+    kind = rng.integers(3)
+    dq, du = dq * (kind != 1), du * (kind != 0)
+    if not dq.any() and not du.any():
+        dq[0] = 1.0
+    return P, rng.integers(-3, 4, n).astype(float), A, b, dq, du
+
+
+def against_fractions(seed):
+    """Value and variables on both sides of one program."""
+    P, q, A, b, dq, du = (np.vectorize(Fraction, otypes=[object])(each) for each in moving(seed))
+
+    def at(step):
+        return optima(P.tolist(), (q + step * dq).tolist(), A.tolist(), (b + step * du).tolist())
+
+    own = moving(seed)
+    qp = pc.QP(own[0], own[1], own[2], None, own[3], moves={"s": {"q": own[4], "u": own[5]}})
+    if isinstance(here := at(Fraction(0)), str):
+        return
+    found = pc.derivatives(qp, {"s": 1.0})
+    for sign, side in ((-1, found.left), (1, found.right)):
+        step = sign * Fraction(1, 10**6)
+        there, further = at(step), at(2 * step)
+        if isinstance(there, str):
+            assert side.value == sign * np.inf
+            assert side.until == 0
+            continue
+        slope = (there[0] - here[0]) / step  # of a parabola it is off by half its bend times the step
+        bend = 0 if isinstance(further, str) else (further[0] - 2 * there[0] + here[0]) / step**2
+        assert abs(float(slope - bend * step / 2) - side.value) <= 1e-8 * (1 + abs(side.value))
+        alone = len(here[1]) == 1 and len(there[1]) == 1
+        for j in range(q.size):
+            same = [len({x[j] for x in each[1]}) == 1 for each in (here, there)]
+            rate = side.variables["x"][j]
+            assert np.isnan(rate) != all(same), (seed, sign, j)
+            if alone:
+                assert abs(float((there[1][0][j] - here[1][0][j]) / step) - rate) <= 1e-8 * (1 + abs(rate))
+        if side.until not in (0, np.inf) and alone:  # they hold up to the end, and there
+            for share in (Fraction(1, 2), Fraction(999, 1000)):
+                length = sign * share * Fraction(side.until)
+                point = at(length)
+                assert np.allclose(
+                    [float(v) for v in point[1][0]],
+                    [float(v) + float(length) * r for v, r in zip(here[1][0], side.variables["x"], strict=True)],
+                    rtol=1e-7,
+                    atol=1e-7,
+                )
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_rates_are_those_of_fractions(seed):
+    against_fractions(seed)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_multiplier_is_unique_where_its_right_hand_side_has_one_price(seed):
+    """The set of multipliers of a row is the interval between its two prices, which are tested on their own."""
+    P, q, A, b, _, _ = moving(seed)
+    qp = pc.QP(P, q, A, None, b, moves={"s": {"q": np.zeros(q.size), "u": np.ones(b.size)}})
+    try:
+        prices = {row.index[0]: row for row in pc.ranges(qp, progress=False) if row.kind != "cost"}
+    except pc.errors.InputError:
+        return
+    found = pc.derivatives(qp, {"s": 1.0})
+    side = found.right if found.right.value < np.inf else found.left
+    if not side.duals:
+        return
+    for i, row in prices.items():
+        if abs(row.price - row.price_below) > 1e-9:
+            assert np.isnan(side.duals["y"][i])
+
+
+def test_a_cost_that_vanishes_makes_the_optimum_jump():
+    x, a = cp.Variable(name="x"), cp.Parameter(name="a", value=1.0)
+    problem = cp.Problem(cp.Minimize((a - 1) * x), [(x >= 0).set_label("low"), (x <= 1).set_label("high")])
+    found = pc.derivatives(problem, {a: 2.0})
+    assert (found.left.value, found.right.value) == pytest.approx((2, 0))
+    assert found.left.undefined["x"] == found.right.undefined["x"] == "jumps from 1 to 0"
+    assert not found.two_sided
+    assert found.right.duals["low"] == pytest.approx(2)
+    assert found.left.duals["high"] == pytest.approx(-2)
+    assert a.value == 1.0
+
+
+def test_an_optimum_that_is_a_segment_beside_the_point_is_not_unique():
+    x, b = cp.Variable(2, name="x"), cp.Parameter(name="b", value=1.0)
+    problem = cp.Problem(cp.Minimize(cp.sum(x)), [(cp.sum(x) >= b).set_label("sum"), x >= 0])
+    found = pc.derivatives(problem, {b: 1.0})
+    assert found.right.undefined["x"] == "not unique"
+    assert found.right.value == pytest.approx(1)
+    assert found.right.duals["sum"] == pytest.approx(0)
+    assert (found.right.until, found.left.until) == pytest.approx((np.inf, 1))
+
+
+def test_columns_are_no_derivative_where_there_is_a_kink():
+    """|a + b| - |a - b| (as far as it is convex: its first part), whose columns at 0 are two-sided in no direction."""
+    x = cp.Variable(name="x")
+    a, b = (cp.Parameter(name=name, value=0.0) for name in "ab")
+    problem = cp.Problem(cp.Minimize(x), [x >= a + b, x >= -a - b])
+    found = pc.derivatives(problem, {a: 1.0, b: -1.0})
+    assert (found.left.value, found.right.value) == pytest.approx((0, 0))  # along a - b nothing happens
+    assert pc.derivatives(problem, {a: 1.0, b: 1.0}).right.value == pytest.approx(2)
+    with pytest.raises(pc.errors.InputError, match="one-sided rates in a"):
+        found.jacobian()
+
+
+def test_a_jacobian_is_that_of_differences():
+    rng = np.random.default_rng(3)
+    F = rng.normal(size=(6, 3))
+    w, y = cp.Variable(3, name="w"), cp.Parameter(6, name="y", value=rng.normal(size=6))
+    lam = cp.Parameter(nonneg=True, name="lam", value=0.3)
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(F @ w - y) / 2 + lam * cp.norm1(w)))
+    jacobian = pc.derivatives(problem, {y: np.ones(6), lam: 1.0}).jacobian()
+    assert jacobian["y"]["w"].shape == (3, 6)
+    assert jacobian["lam"]["w"].shape == (3,)
+    base, h = y.value.copy(), 1e-6
+
+    def solution():
+        problem.solve("CLARABEL", tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12)
+        return w.value.copy(), problem.value
+
+    for j in range(6):
+        ends = []
+        for sign in (1, -1):
+            y.value = base + sign * h * np.eye(6)[j]
+            ends.append(solution())
+        y.value = base
+        assert np.allclose((ends[0][0] - ends[1][0]) / (2 * h), jacobian["y"]["w"][:, j], atol=1e-4)
+        assert (ends[0][1] - ends[1][1]) / (2 * h) == pytest.approx(jacobian["y"]["value"][j], abs=1e-4)
+
+
+def test_a_layers_gradient_is_judged():
+    x, b = cp.Variable(2, name="x"), cp.Parameter(name="b", value=1.0)
+    rows = [(cp.sum(x) == b).set_label("sum"), (x[0] - 2 * x[1] <= -0.5).set_label("cap")]
+    found = pc.derivatives(cp.Problem(cp.Minimize(cp.sum_squares(x) / 2), rows), {b: 1.0})
+    assert found.left.variables["x"] == pytest.approx([2 / 3, 1 / 3])
+    assert found.right.variables["x"] == pytest.approx([0.5, 0.5])
+    verdict = {
+        name: found.judge({x: rates}).rows[0].verdict
+        for name, rates in {"left": [2 / 3, 1 / 3], "right": [0.5, 0.5], "mean": [7 / 12, 5 / 12]}.items()
+    }
+    assert verdict == {"left": "left derivative", "right": "right derivative", "mean": "wrong"}
+    judged = found.judge({"value": 0.5, "x": [0.5, 0.5 + 1e-9]})
+    assert [row.verdict for row in judged.rows] == ["right", "right derivative"]
+    assert not judged.passes()
+    assert "1 of 2 are right to 1e-06" in repr(judged)
+    assert len(judged.to_frame()) == 2
+    with pytest.raises(pc.errors.InputError, match="among value, x, sum, cap, got 'z'"):
+        found.judge({"z": 0.0})
+    with pytest.raises(pc.errors.InputError, match=r"gradient\[x\] must have shape \(2,\), got \(3,\)"):
+        found.judge({x: [0, 0, 0]})
+
+
+def test_a_parameter_that_promises_a_sign_has_one_side_at_0():
+    x, lam = cp.Variable(name="x"), cp.Parameter(nonneg=True, name="lam", value=0.0)
+    found = pc.derivatives(cp.Problem(cp.Minimize(cp.square(x - 2) / 2 + lam * cp.abs(x))), {lam: 1.0})
+    assert found.left is None
+    assert (found.right.value, found.right.variables["x"], found.right.until) == pytest.approx((2, -1, 2))
+    assert not found.two_sided
+
+
+def test_bad_input_is_refused():
+    x, a = cp.Variable(name="x"), cp.Parameter(name="a", value=1.0)
+    problem = cp.Problem(cp.Minimize(cp.square(x) + a * x), [x >= -5])
+    for direction, said in (
+        ({}, "direction must map parameters"),
+        ({a: 0.0}, "direction must be finite, and not 0"),
+        ({a: np.nan}, "direction must be finite"),
+        ({"a": 1.0}, "direction must have parameters of the problem for keys"),
+    ):
+        with pytest.raises(pc.errors.InputError, match=said):
+            pc.derivatives(problem, direction)
+    a.value = None
+    with pytest.raises(pc.errors.InputError, match="parameter a must have a value"):
+        pc.derivatives(problem, {a: 1.0})

@@ -1,0 +1,197 @@
+"""A program of raw arrays: traced, verified and refused, beside CVXPY and OSQP's rule of signs."""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import paretoclf as pc
+
+
+def random_qp(seed, n=5, m=7):
+    """With rows that have one bound, two, none, or are equations; q and bounds move."""
+    rng = np.random.default_rng(seed)
+    F = rng.normal(size=(n, n - 1))
+    A = rng.normal(size=(m, n))
+    middle = A @ rng.normal(size=n)
+    low, high = middle - rng.uniform(0.1, 1, m), middle + rng.uniform(0.1, 1, m)
+    low[0] = high[0] = middle[0]
+    low[1], high[2], low[3], high[3] = -np.inf, np.inf, -np.inf, 1e30
+    box = np.vstack([A, np.eye(n)])
+    low, high = np.append(low, np.full(n, -5.0)), np.append(high, np.full(n, 5.0))
+    dq, d = rng.normal(size=n), 0.1 * rng.normal(size=m + n)
+    moves = {"cost": {"q": dq}, "level": {"l": np.where(np.isfinite(low), d, 0), "u": np.where(high < 1e30, d, 0)}}
+    return (F @ F.T, rng.normal(size=n), box, low, high), moves
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_path_is_that_of_cvxpy_and_its_multipliers_have_osqps_signs(seed):
+    (P, q, A, low, high), moves = random_qp(seed)
+    qp = pc.QP(sp.csc_matrix(P), q, sp.csr_array(A), low, high, moves=moves)
+    path = pc.trace(qp, start={"cost": -1, "level": 0}, stop={"cost": 1, "level": 1})
+    assert path.proof.passes()
+    assert path.compare(5).agrees()
+    for t in (0.0, 0.37, 1.0):
+        point = path.at(t)
+        x, y = point.variables["x"], point.duals["y"]
+        cost, level = float(point.parameters["cost"]), float(point.parameters["level"])
+        own, lo, hi = (
+            q + cost * moves["cost"]["q"],
+            low + level * moves["level"]["l"],
+            high + level * moves["level"]["u"],
+        )
+        assert np.abs(P @ x + own + A.T @ y).max() < 1e-8
+        v = A @ x
+        assert (v >= lo - 1e-8).all()
+        assert (v <= hi + 1e-8).all()
+        assert np.abs(np.maximum(y, 0) * np.where(hi < 1e30, hi - v, 0)).max() < 1e-7
+        assert np.abs(np.minimum(y, 0) * np.where(np.isfinite(lo), v - lo, 0)).max() < 1e-7
+        w = cp.Variable(q.size)
+        rows = [A[np.isfinite(lo)] @ w >= lo[np.isfinite(lo)], A[hi < 1e30] @ w <= hi[hi < 1e30]]
+        value = cp.Problem(cp.Minimize(cp.quad_form(w, cp.psd_wrap(P)) / 2 + own @ w), rows).solve("CLARABEL")
+        assert point.value == pytest.approx(value, rel=1e-6, abs=1e-6)
+
+
+def test_a_saved_path_reads_both_multipliers_of_a_row(tmp_path):
+    (P, q, A, low, high), moves = random_qp(3)
+    path = pc.trace(pc.QP(P, q, A, low, high, moves=moves), {"cost": 0}, {"cost": 1})
+    path.save(tmp_path / "qp.npz")
+    again = pc.load(tmp_path / "qp.npz")
+    assert np.array_equal(again.at(0.4).duals["y"], path.at(0.4).duals["y"])
+    assert again.proof.passes()
+
+
+def test_somebodys_path_is_judged_with_its_multipliers():
+    (P, q, A, low, high), moves = random_qp(4)
+    path = pc.trace(pc.QP(P, q, A, low, high, moves=moves), {"cost": 0}, {"cost": 1})
+    t = path.breakpoints
+    points = {"t": t, "x": [path.at(s).variables["x"] for s in t], "y": [path.at(s).duals["y"] for s in t]}
+    assert pc.verify(path, points).passes()
+    points["y"] = -np.array(points["y"])
+    assert "wrong dual" in pc.verify(path, points).verdicts
+
+
+def test_a_maximisation_has_the_users_value():
+    qp = pc.QP(
+        None,
+        [3.0, 2.0],
+        [[1.0, 1.0], [1, 0], [0, 1]],
+        [-np.inf, 0, 0],
+        [6.0, 4.0, np.inf],
+        maximise=True,
+        constant=10.0,
+        moves={"budget": {"u": [1.0, 0, 0]}},
+    )
+    path = pc.trace(qp, {"budget": 0}, {"budget": 2})
+    assert [path.value(budget=b) for b in (0, 2)] == pytest.approx([26, 30])
+    assert path.slopes(budget=1, per="budget").right.value == pytest.approx(2)
+    assert path.at(0.0).duals["y"] == pytest.approx([2, 1, 0])
+    assert pc.verify(qp, [4.0, 2.0], [2.0, 1.0, 0.0]).status == "optimal"
+
+
+def test_verify_tells_right_points_from_wrong_ones():
+    (P, q, A, low, high), moves = random_qp(0)
+    qp = pc.QP(P, q, A, low, high, moves=moves)
+    path = pc.trace(qp, {"cost": 0}, {"cost": 1})
+    x, y = path.at(0.0).variables["x"], path.at(0.0).duals["y"]
+    right = pc.verify(qp, x, y)
+    assert right.status == "optimal"
+    assert max(right.certificate.multipliers.values()) < 1e-8
+    assert pc.verify(qp, x).status == "optimal"
+    assert pc.verify(qp, x, -y).status == "optimal"  # the verdict is on the point
+    assert max(pc.verify(qp, x, -y).certificate.multipliers.values()) > 1e-3
+    inside = np.linalg.lstsq(A[:7], (np.maximum(low, -9) + np.minimum(high, 9))[:7] / 2, rcond=None)[0]
+    assert pc.verify(qp, inside).status == "not optimal"
+    beyond = pc.verify(qp, x + 100.0)
+    assert beyond.status == "not optimal"
+    assert "row" in beyond.explain()
+
+
+def test_names_are_those_of_results():
+    A, low, high = [[1.0, 1.0], [1.0, -1.0]], [1.0, -np.inf], [np.inf, 2.0]
+    qp = pc.QP(
+        np.eye(2), [0.0, 0.0], A, low, high, moves={"need": {"l": [1.0, 0.0]}}, names=(["a", "b"], ["sum", "gap"])
+    )
+    path = pc.trace(qp, {"need": 0}, {"need": 1})
+    point = path.at(1.0)
+    assert point.variables == pytest.approx({"a": 1.0, "b": 1.0})
+    assert point.duals == pytest.approx({"sum": -1.0, "gap": 0.0})
+    assert pc.verify(qp, {"a": 0.5, "b": 0.5}, {"sum": -0.5}).status == "optimal"
+    wrong = pc.verify(qp, {"a": 0.1, "b": 0.5})
+    assert "Worst: sum (lower bound)" in wrong.explain()
+    with pytest.raises(pc.errors.InputError, match="x must have a number for each variable, got none for 'b'"):
+        pc.verify(qp, {"a": 0.5})
+    with pytest.raises(pc.errors.InputError, match="y must have names of the QP, got 'slack'"):
+        pc.verify(qp, {"a": 0.5, "b": 0.5}, {"slack": 1})
+
+
+def test_it_says_what_it_is():
+    qp = pc.QP(None, [1.0], [[1.0], [2.0]], [0, 1], [3, 1], moves={"m": {"q": [1.0]}})
+    assert repr(qp) == "LP(1 variables, 2 rows, 1 of them equations, moved by m)"
+    assert qp.equations.tolist() == [False, True]
+    assert qp.at({"m": 2.0})["q"].tolist() == [3.0]
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"q": []}, "q must have an entry for each variable, got none"),
+        ({"q": [1.0, np.nan]}, "q"),
+        ({"P": np.eye(3)}, r"P must have shape \(2, 2\), got \(3, 3\)"),
+        ({"P": [[1.0, 2.0], [0.0, 1.0]]}, "P must be symmetric, got entries that differ by 2.0e"),
+        ({"P": [[np.inf, 0], [0, 1]]}, "P must be finite, got inf"),
+        ({"A": np.ones((3, 3))}, r"A must have shape \(m, 2\), got \(3, 3\)"),
+        ({"l": [0.0]}, r"l must have shape \(3,\), got \(1,\)"),
+        ({"l": [9, 9, 9]}, "l must be at most u, got 9 and 1 in row 0"),
+        ({"u": [np.nan, 1, 1]}, "u must be finite or inf, got nan in row 0"),
+        ({"u": [-np.inf, 1, 1]}, "u must be finite or inf, got -inf in row 0"),
+        ({"moves": {"t": {"q": [1, 1]}}}, "other than t, got 't'"),
+        ({"moves": {"m": {"A": [1, 1]}}}, r"moves\['m'\] must map some of q, l and u to vectors, got A"),
+        ({"moves": {"m": {"l": [1, 1, 1]}}}, r"moves\['m'\]\['l'\] must be 0 in row 0, which has no such bound"),
+        ({"moves": {"m": {"q": [1]}}}, r"moves\['m'\]\['q'\]"),
+        ({"names": "ab"}, "names must be a pair"),
+        ({"names": (["a", "a"], ["1", "2", "3"])}, "names of variables must be different, got a twice"),
+        ({"names": (["a", "b"], ["1"])}, "names must have 3 rows, got 1"),
+        ({"maximise": 1}, "maximise must be True or False, got 1"),
+        ({"constant": np.inf}, "constant"),
+    ],
+)
+def test_bad_input_is_refused(changes, said):
+    given = {"P": np.eye(2), "q": [1.0, 1.0], "A": np.ones((3, 2)), "u": [1.0, 1.0, 1.0]}
+    with pytest.raises(pc.errors.InputError, match=said):
+        pc.QP(**{**given, **changes})
+
+
+def test_bad_lines_and_points_are_refused():
+    qp = pc.QP(np.eye(2), [1.0, 1.0], np.ones((1, 2)), [0.0], moves={"m": {"q": [1, 0]}, "k": {"q": [0, 1]}})
+    for start, stop, said in (
+        (None, {"m": 1}, "start must map parameters of the QP to numbers"),
+        ({"m": 0}, {"k": 1}, "start and stop must have the same parameters"),
+        ({"z": 0}, {"z": 1}, "start must have parameters of the QP for keys, got 'z'; it has m, k"),
+        ({"m": 0}, {"m": "a"}, r"stop\['m'\] must be a number, got 'a'"),
+        ({"m": 0}, {"m": np.inf}, r"stop\['m'\] must be finite"),
+        ({"m": 1}, {"m": 1}, "nothing moves"),
+    ):
+        with pytest.raises(pc.errors.InputError, match=said):
+            pc.trace(qp, start, stop)
+    with pytest.raises(pc.errors.InputError, match="tau must be left out for a QP"):
+        pc.trace(qp, {"m": 0}, {"m": 1}, tau=(0, 1))
+    with pytest.raises(pc.errors.InputError, match="takes nothing else"):
+        pc.verify(qp, [0, 0], kernel="rbf")
+    with pytest.raises(pc.errors.InputError, match="x"):
+        pc.verify(qp, [0, 0, 0])
+    with pytest.raises(pc.errors.InputError, match="this QP has no names"):
+        pc.verify(qp, {"a": 0})
+    with pytest.raises(pc.errors.DegeneratePathError, match="not proved positive semidefinite"):
+        pc.trace(pc.QP([[-1.0]], [0.0], [[1.0]], [-1], [1], moves={"m": {"q": [1.0]}}), {"m": 0}, {"m": 1})
+    with pytest.raises(pc.errors.InputError, match=r"assign writes into a cvxpy\.Problem"):
+        pc.trace(qp, {"m": 0}, {"m": 1}).assign(0.5)
+
+
+def test_bounds_that_cross_end_the_path():
+    qp = pc.QP(np.eye(1), [0.0], [[1.0]], [0.0], [1.0], moves={"rise": {"l": [1.0]}})
+    path = pc.trace(qp, {"rise": 0}, {"rise": 2})
+    assert (path.status, path.breakpoints[-1]) == ("infeasible", pytest.approx(0.5))
+    assert path.beyond.proof.passes()
