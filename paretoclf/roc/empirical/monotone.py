@@ -4,7 +4,7 @@ r"""Constrained least squares: the non-increasing function nearest to a cloud of
 
 Kim et al. (2006), section 7.1, with x the true negative and y the true positive rate of a classifier on held-out
 samples. Points of equal x are pooled first (their weighted mean replaces them, which changes the objective by a
-constant); pool-adjacent-violators, from scikit-learn, solves what is left exactly.
+constant); pool-adjacent-violators, from SciPy, solves what is left exactly.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sklearn.isotonic import isotonic_regression
+from scipy.optimize import isotonic_regression
 
 from paretoclf.common.checks import Array, check_nonnegative, check_vector, keep
 from paretoclf.common.errors import InputError
@@ -106,5 +106,5 @@ def fitted(x: Array, y: Array, weight: Array) -> MonotoneFit:
     at, group = np.unique(x, return_inverse=True)
     total = np.bincount(group, weight)
     mean = np.bincount(group, weight * y) / total
-    values = np.asarray(isotonic_regression(mean, sample_weight=total, increasing=False))
+    values = np.asarray(isotonic_regression(mean, weights=total, increasing=False).x)
     return MonotoneFit(at, values, float(weight @ (y - values[group]) ** 2))
