@@ -15,8 +15,9 @@ from paretoclf.path.program_ends import refusal
 _REACHES = (1.0, 1e3, 1e6)
 #: Exchanges at first, and how many times as many where they do not lead to where the value bends.
 _EVENTS, _MORE, _ROUNDS = 50, 8, 5
-#: Rates that differ by no more than this of their terms are the same.
-_SAME = 1e-9
+#: Rates that differ by no more than this of their terms are the same, or by no more than this of what they would be if
+#: each were of the largest variable, or multiplier: a variable that is 0 is known as well as the others.
+_SAME, _ROUNDED = 1e-9, 1e-12
 
 
 @dataclass(frozen=True)
@@ -38,8 +39,8 @@ class Beside:
         In units: the value is one parabola (of a linear program one line) from the point to there.
     after : str
         What happens there; empty where it holds for ever.
-    terms : float
-        The size of the terms of the rate.
+    room : float
+        By how much rounding may move the rate.
     """
 
     path: ProblemPath
@@ -49,7 +50,7 @@ class Beside:
     bend: float
     until: float
     after: str
-    terms: float = 0.0
+    room: float = 0.0
 
 
 def beside(source_at: Callable[[float, float], Source], unit: float, most: float = np.inf) -> Beside:
@@ -84,7 +85,7 @@ def beside(source_at: Callable[[float, float], Source], unit: float, most: float
 
 def _goes_on(found: Beside, beyond: Beside) -> bool:
     """Whether what holds from its end on, for ever, is what was found."""
-    room, reach = _SAME * max(found.terms, beyond.terms), found.reach
+    room, reach = max(found.room, beyond.room), found.reach
     same = abs(found.rate + found.bend * reach - beyond.rate) <= room
     return beyond.until == np.inf and same and abs(found.bend - beyond.bend) * reach <= room
 
@@ -114,7 +115,7 @@ def _first_piece(path: ProblemPath, reach: float) -> Beside | None:
     bends = (rates[:, 1] - rates[:, 0]) / (path.t[path.stretches + 1] - begin)
     last = 0
     while last + 1 < len(rates):
-        room = _SAME * max(units[last], units[last + 1])
+        room = max(units[last], units[last + 1])
         jump = abs(rates[last + 1, 0] - rates[last, 1])
         turn = abs(bends[last + 1] - bends[0]) * (path.t[path.stretches[last + 1] + 1] - begin[last + 1])
         if jump > room or turn > room:
@@ -130,20 +131,23 @@ def _first_piece(path: ProblemPath, reach: float) -> Beside | None:
         after = _ending(path)
     elif _for_ever(path, int(path.stretches[last])):
         end = np.inf
-    rate, bend, terms = float(rates[0, 0]) + 0.0, float(bends[0]) + 0.0, float(max(units))
+    rate, bend, room = float(rates[0, 0]) + 0.0, float(bends[0]) + 0.0, float(max(units))
     piece = int(path.stretches[0])
-    return Beside(path, reach, piece, rate / reach, bend / reach**2, reach * end, after, terms / reach)
+    return Beside(path, reach, piece, rate / reach, bend / reach**2, reach * end, after, room / reach)
 
 
 def _rates(path: ProblemPath) -> tuple[Array, Array]:
-    """Rates of the user's value at both ends of each segment that has a length, and the sizes of their terms."""
+    """Rates of the user's value at both ends of each segment that has a length, and by how much rounding moves them."""
     line = path.program
     rates, units = [], []
     for j in path.stretches.tolist():
         x, z = path.points.segment(j)
         rates.append([line.rate(a, b) for a, b in zip(x, z, strict=True)])
         change = [np.abs(ends[1] - ends[0]) for ends in (line.q, line.b)]
-        units.append(max(float(change[0] @ np.abs(a) + change[1] @ np.abs(b)) for a, b in zip(x, z, strict=True)))
+        sizes = [np.abs(each).max(axis=0) for each in (x, z)]
+        terms = sum(float(move @ own) for move, own in zip(change, sizes, strict=True))
+        most = sum(float(move.sum() * own.max(initial=0.0)) for move, own in zip(change, sizes, strict=True))
+        units.append(_SAME * terms + _ROUNDED * most)
     return np.array(rates), np.array(units)
 
 

@@ -82,7 +82,7 @@ def against_fractions(seed):
         check(row, moved(which, row.index[0]), found.value)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", [*range(30), 206])  # 206: labels change, and the value does not bend
 def test_every_range_is_that_of_fractions(seed):
     against_fractions(seed)
 
@@ -155,5 +155,5 @@ def test_what_is_no_program_is_refused():
     lam = cp.Parameter(name="lam")
     with pytest.raises(pc.errors.InputError, match="parameter lam must have a value"):
         pc.ranges(cp.Problem(cp.Minimize(cp.square(x - lam))))
-    with pytest.raises(pc.errors.InputError, match="infeasible"):
+    with pytest.raises(pc.errors.InputError, match="cross: at least 1 and at most 0"):
         pc.ranges(cp.Problem(cp.Minimize(x), [x >= 1, x <= 0]))
