@@ -258,9 +258,11 @@ class Exploration:
     def _curves(self, ax: Any) -> None:
         """Draw the ROC curves: of the lines, their envelope, and what can be expected."""
         roc_axes(ax)
-        for k, (r, curve) in enumerate(zip(self.multiples, self.found.curves, strict=True)):
+        curves = list(enumerate(zip(self.multiples, self.found.curves, strict=True)))
+        for k, (r, curve) in sorted(curves, key=lambda each: -each[1][0]):  # as they lie in the cost plane
             color, style = STYLES[k % len(STYLES)]
-            ax.plot(curve.fpr, curve.tpr, color=color, linestyle=style, linewidth=0.8, label=f"line of total x {r:g}")
+            total = f"total {r * self.found.best.total:.3g}"
+            ax.plot(curve.fpr, curve.tpr, color=color, linestyle=style, linewidth=1.2, label=total)
         envelope, judged = self.envelope, self.nested
         label = f"upper envelope (AUC {envelope.auc:.3f}, optimistic)"
         ax.plot(envelope.fpr, envelope.tpr, color="black", linewidth=0.8, marker=".", markersize=4, label=label)

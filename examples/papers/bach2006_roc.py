@@ -87,10 +87,10 @@ def figure_3(out: Path | None) -> dict[str, float]:
     """The lines of an exploration, and what it found."""
     X, y = samples(0)
     found = explore(pc.TwoCSVM(X, y), (1.0, 1.0), folds=3, inner=3, n_grid=100)
-    figure, axes = plt.subplots(1, 2, figsize=(12, 6.2), layout="constrained")
+    figure, axes = plt.subplots(1, 2, figsize=(9.6, 5.2), layout="constrained")
     found.plot(axes)
     axes[0].set_title("Figure 3: lines in the cost plane")
-    axes[1].set_title("the curves of the lines, and the combination")
+    axes[1].set_title("their curves, and the combination")
     _save(figure, out, "bach_figure_3.png")
     return {
         "best total on the ray": found.found.best.total,
@@ -108,7 +108,7 @@ def figure_4(out: Path | None) -> dict[str, float]:
         for label, marker, color in ((1, "o", POSITIVE), (-1, "s", NEGATIVE)):
             ax.plot(*X[y == label].T, marker, color=color, markersize=4, label=f"y = {label:+d}")
         ax.set(title=f"samples of densities {row + 1}", aspect="equal")
-        ax.legend(loc="best", framealpha=0.85)
+        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.08), ncol=2, frameon=False)  # below all samples
         scores, labels, others = [], [], []
         for train, test in StratifiedShuffleSplit(SPLITS, test_size=0.5, random_state=0).split(X, y):
             path = pc.trace(pc.TwoCSVM(X[train], y[train]), *ENDS)
@@ -119,7 +119,7 @@ def figure_4(out: Path | None) -> dict[str, float]:
             f"varying {vary}": pc.roc.roc_of_scores(scores, labels, vary, 0.5, 100)
             for vary in ("intercept", "asymmetry", "both")
         }
-        RocDisplay(curves).plot(axes[row, 1], title="Figure 4, top: 10 random splits")
+        RocDisplay(curves).plot(axes[row, 1], title=f"mean over {SPLITS} random splits")
         u = np.linspace(0, 1, 201)
         v = np.mean([np.interp(u, *each) for each in others], axis=0)
         area = float(np.trapezoid(v, u))
@@ -161,7 +161,7 @@ def _expected(X: np.ndarray, w: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 def _save(figure: plt.Figure, out: Path | None, name: str) -> None:
     if out is not None:
-        figure.savefig(out / name, dpi=80)
+        figure.savefig(out / name, dpi=160)
     plt.close(figure)
 
 
