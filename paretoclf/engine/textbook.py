@@ -35,8 +35,10 @@ _LAST = 1e-11
 _OUTSIDE = 1e-6
 #: By how much items may miss their bounds so that a larger pivot can be taken (Harris).
 _HARRIS = 1e-12
-#: Where rounding may move a solution by more than this, it is solved with sharper residuals.
+#: Where rounding may move a solution by more than this, relative to 1 + its size, it is solved with sharper residuals.
 _SHARPEN = 1e-10
+#: The most rounds of that.
+_SHARPER = 8
 #: Pivots smaller than this share of the column's largest entry are what refinement left of a zero.
 _ZERO = 1e-17
 #: What an item violates at the end by no more than this, relative to its kind, needs no repair that does not exist.
@@ -104,6 +106,7 @@ class Walk:
         self.resting = np.zeros(N, dtype=bool)
         self.t: Any = self.zero
         self.last = 0 if data.exact else _LAST
+        self.slip: Any = self.zero  # how much rounding can do to t, the time of the last event
         if not data.exact:
             self.terms = sum(abs(each).sum(axis=0) for each in (data.low, data.up, data.below, data.above))
             self.terms[:n] += abs(data.q).sum(axis=0)
@@ -124,10 +127,10 @@ class Walk:
         self.members, self.K = B[:0], np.zeros((0, 0), dtype=self.kind)
         left = B.tolist()
         while left:
-            columns = ((i, self.column(i)) for i in left)
+            columns = ((i, self.column(i)[0]) for i in left)
             first, own = next(((i, T) for i, T in columns if T[i] != 0), (left[0], None))
             if own is None:
-                own = self.column(first)
+                own = self.column(first)[0]
             pair = [first] if own[first] != 0 else [first, *[j for j in left if own[j] != 0][:1]]
             if own[pair[-1]] == 0:
                 raise self.refused("the basis is singular")
@@ -142,43 +145,67 @@ class Walk:
             raise self.refused("the basis is singular") from None
         self.members, self.K = B, (inverse + inverse.T) / 2
 
-    def column(self, i: int) -> Any:
-        """Column i of T: how u in the basis and w outside move with what is known of item i."""
+    def column(self, i: int) -> tuple[Any, Any]:
+        """Column i of T: how u in the basis and w outside move with what is known of item i; what rounding can do."""
         B = self.members
-        u, wanted = (np.full(self.labels.size, self.zero, dtype=self.kind) for _ in range(2))
-        (wanted if i in B else u)[i] = 1 + self.zero
+        u, wanted = (np.full((1, self.labels.size), self.zero, dtype=self.kind) for _ in range(2))
+        (wanted if i in B else u)[0, i] = 1 + self.zero
+        u, errors = self.completed(u, wanted, (0.0,))
+        w = self.H.times(u[0])
+        w[B] = u[0, B]
+        return w, errors[0]
+
+    def completed(self, u: Any, wanted: Any, terms: tuple[Any, ...]) -> tuple[Any, Any]:
+        """Complete rows u in the basis so that w is as wanted there; and what rounding can do, with the terms of h."""
         u = self.refined(u, wanted)
-        w = self.H.times(u)
-        w[B] = u[B]
-        return w
+        if self.data.exact:
+            return u, 0 * u
+        if not np.isfinite(u).all():
+            raise self.refused("the solution is not finite")
+        errors = np.stack([self.error(each, more) for each, more in zip(u, terms, strict=True)])
+        if (errors > _SHARPEN * (1 + abs(u)))[0, self.members].any():
+            u, inside = self.sharpened(u, wanted)
+            sharper = [self.error(*each) for each in zip(u, terms, inside, strict=True)]
+            errors = np.minimum(errors, np.stack(sharper))
+        return u, errors
 
     def refined(self, u: Any, wanted: Any) -> Any:
-        """Complete u in the basis so that w is as wanted there, for a vector or for rows."""
+        """That, by a few rounds in the precision of the data."""
         B, found = self.members, u.copy()
         for _ in range(1 if self.data.exact else 3):
             found[..., B] += (wanted - self.H.times(found))[..., B].dot(self.K.T)
         return found
 
-    def sharpened(self, u: Any, wanted: Any) -> Any:
-        """The same once more, with residuals that are rounded once: where the basis is ill-conditioned, its digits."""
+    def sharpened(self, u: Any, wanted: Any) -> tuple[Any, Any]:
+        """The same with residuals that are rounded once, until that is all that is wrong; and errors in the basis.
+
+        A residual, solved for, is the error as long as each round leaves a small part of it; else errors are infinite.
+        """
         B, found = self.members, u.copy()
-        rows = self.H.rows(B)
+        rows, errors = self.H.rows(B), np.full((len(u), B.size), np.inf)
         high, low = _halves(rows)
-        for _ in range(2):
-            for each, to in zip(found, wanted, strict=True):
+        for each, to, error in zip(found, wanted, errors, strict=True):
+            before = np.inf
+            for _ in range(_SHARPER):
                 terms, (a, b) = rows * each, _halves(each)
                 rest = ((high * a - terms) + high * b + low * a) + low * b  # what rounding has left of the products
                 parts = np.hstack([to[B, None], -terms, -rest]).tolist()
-                left = [math.fsum(part) for part in parts]
-                each[B] += self.K @ np.array(left)
-        return found
+                step = self.K @ np.array([math.fsum(part) for part in parts])
+                size = float(abs(step).max(initial=0.0))
+                if size <= _ROUNDING * abs(each[B]).max(initial=0.0):
+                    error[:] = 2 * abs(step) + _ROUNDING * abs(each[B])
+                if size > before / 4:
+                    break
+                each[B] += step
+                before = size
+        return found, errors
 
     def pivot(self, items: list[int]) -> None:
         """One item or two change their roles."""
         self.resting[:] = False
         if not self.data.exact:
             return self.invert(np.setxor1d(self.members, items))
-        B, T = self.members, np.stack([self.column(i) for i in items], axis=1)
+        B, T = self.members, np.stack([self.column(i)[0] for i in items], axis=1)
         block = T[items]
         (a, b), (c, d) = block if len(items) == 2 else ((block[0, 0], self.zero), (self.zero, 1 + self.zero))
         inverse = (np.array([[d, -b], [-c, a]], dtype=self.kind) / (a * d - b * c))[: len(items), : len(items)]
@@ -204,23 +231,17 @@ class Walk:
         bound = np.where(labels >= UPPER, up, low)
         level = np.where(labels == BELOW, below, np.where(labels == ABOVE, -above, 0 * below))
         known = np.where(basis, np.where(variable, level - h, bound), np.where(variable, bound, -level))
-        u = self.refined(np.where(basis, 0 * known, known), known)
-        if not data.exact:
-            if not np.isfinite(u).all():
-                raise self.refused("the solution is not finite")
-            now = self.error(u[0], abs(h[0]) + abs(known[0]) + abs(bound[0]))
-            if now[self.members].max(initial=0.0) > _SHARPEN:
-                u = self.sharpened(u, known)
-            self.errors = np.stack([now, self.error(u[1], self.terms)])
+        terms = (0, 0) if data.exact else (abs(h[0]) + abs(known[0]) + abs(bound[0]), self.terms)
+        u, self.errors = self.completed(np.where(basis, 0 * known, known), known, terms)
         w = self.H.times(u) + h
         odd = labels % 2 != 0
         return np.where(odd, bound, np.where(variable, u, w)), np.where(odd, np.where(variable, w, -u), level)
 
-    def error(self, u: Array, more: Any) -> Array:
-        """What rounding can do to each item."""
+    def error(self, u: Array, more: Any, inside: Array | None = None) -> Array:
+        """What rounding can do to each item, of those in the basis no more than is given."""
         B, each = self.members, _ROUNDING * (self.size.times(abs(u)) + more)
         moved = np.zeros(u.size)
-        moved[B] = abs(self.K) @ each[B]
+        moved[B] = abs(self.K) @ each[B] if inside is None else inside
         return np.asarray(np.where(self.basis, moved, self.size.times(moved) + each))
 
     def slacks(self, labels: Index, v: Any, y: Any, row: int) -> tuple[Any, Mask]:
@@ -271,12 +292,28 @@ class Walk:
                 tied = [j for j in near if times[j] <= first + 1e-14]
                 j = max(tied, key=lambda j: float(speed[sides[j], items[j]] / (noise[items[j]] + 1e-300)))
             when, found = times[j], (times[j], int(items[j]), int(sides[j]))
+            if not data.exact:
+                self.slip = max(self.slip if when <= t else 0.0, float(error[items[j]] / speed[sides[j], items[j]]))
         low, up = self.now[:2]
         for i in np.flatnonzero(data.has_low & data.has_up & ~data.fixed & (up[1] < low[1])):
             crossing = t + max(up[0, i] - low[0, i], self.zero) / (low[1, i] - up[1, i])
             if crossing < when:
                 when, found = crossing, (crossing, int(i), 2)
         return found
+
+    def late(self, v: Any, y: Any) -> Any:
+        """How much later it was when the basis changed, where the new one tells that better than the old one did.
+
+        What has just come in is outside its piece before that, and comes back: in an ill-conditioned basis by a rate so
+        high that the rounding of t shows.
+        """
+        if self.data.exact or self.t == 0 or self.slip * max(abs(v[1]).max(), abs(y[1]).max()) <= _SHARPEN:
+            return self.zero
+        slack, asked = self.slacks(self.labels, v[0], y[0], 0)
+        speed, (error, noise) = -self.slacks(self.labels, v[1], y[1], 1)[0], self.errors
+        back = asked & (slack < -error) & (speed < -noise)
+        late = float((slack[back] / speed[back]).max(initial=0.0))
+        return late if late <= min(self.slip, 1 - self.t) else 0.0
 
     def exchange(self, i: int, side: int, v: Any, y: Any) -> tuple[str, Any] | None:
         """Take item i into its next piece, at a fixed t; a status and a ray where there is no way."""
@@ -305,6 +342,9 @@ class Walk:
         if has[side, i] and not data.free[i]:
             steps.append((max(slack[side, i], self.zero), 1 + self.zero, i, self.beyond(i, to, side)))
         if not steps:
+            others = (labels % 2 == (0 if released else 1)) & has.any(axis=0)
+            if (noise[others] > _OUTSIDE * max(abs(du).max(), abs(dw).max())).any():
+                raise self.refused("rounding errors leave open whether anything is in the way")
             return ("unbounded", dv) if released else ("infeasible", dy)
         least = min(step[0] for step in steps)
         if data.exact or self.standing >= self.patience:
@@ -323,15 +363,14 @@ class Walk:
 
     def response(self, i: int, unit: int) -> tuple[Any, Any, bool, Any]:
         """How u and w move with item i, whether its pivot is not 0, and what is rounding."""
-        basis, T = self.basis, self.column(i)
+        basis, (T, noise) = self.basis, self.column(i)
         u, w = np.where(basis, T * unit, self.zero), np.where(basis, self.zero, T * unit)
         (w if basis[i] else u)[i] = unit + self.zero
         if self.data.exact:
             if (T[i] if self.variable[i] else -T[i]) < 0:
                 raise self.refused("P is not positive semidefinite")
             return u, w, bool(T[i] != 0), self.zero * w
-        x, noise = u[: self.n], self.error(u, 0.0)
-        noise = np.maximum(noise, _ZERO * max(abs(u).max(), abs(w).max()))
+        x, noise = u[: self.n], np.maximum(noise, _ZERO * max(abs(u).max(), abs(w).max()))
         wrong = noise[: self.n]
         energy = x @ self.H.P @ x  # the pivot, by terms that do not cancel
         least = 3 * _ROUNDING * (abs(x) @ self.size.P @ abs(x)) + 1e-2 * (wrong @ self.size.P @ wrong)
@@ -342,14 +381,27 @@ class Walk:
     def follow(self, limit: int, keep: bool = True, report: Callable[[float], Any] | None = None) -> Trace:
         """Go on to the end, or to where there is none."""
         times, found, status, ray, crossed = [self.t], [], "end", None, -1
+        here: tuple[Any, ...] = ()  # the basis before: since when, its labels and its solution
+
+        def add(when: Any, since: Any, labels: Index, *solution: Any) -> None:
+            times.append(when)
+            found.append((labels, *(np.stack([each[0], each[0] + (when - since) * each[1]]) for each in solution)))
+
         while True:
             v, y = self.solve(self.t)
+            if late := self.late(v, y):
+                self.t += late
+                if keep:
+                    if times[-1] > here[0]:
+                        times.pop(), found.pop()
+                    add(self.t, *here)
+                v, y = self.solve(self.t)
             when, i, side = self.event(v, y)
             step = when - self.t
-            v_end, y_end = v[0] + step * v[1], y[0] + step * y[1]
+            here = (self.t, self.labels.copy(), v, y)
             if keep and step > 0:
-                times.append(when)
-                found.append((self.labels.copy(), np.stack([v[0], v_end]), np.stack([y[0], y_end])))
+                add(when, *here)
+            v_end, y_end = v[0] + step * v[1], y[0] + step * y[1]
             self.standing = self.standing + 1 if step == 0 else 0
             if self.standing > 20 * self.patience:
                 raise self.refused("no progress after very many exchanges at one point")

@@ -410,6 +410,20 @@ def test_every_kind_of_path(kind, gaussians):
         assert slow.intercept(t) == pytest.approx(fast.intercept(t), abs=1e-10)
 
 
+@pytest.mark.parametrize(("scale", "seed"), [*product((1e-3, 1e-4), range(6))])
+def test_margin_sets_that_nearly_depend_on_each_other(scale, seed):
+    """Three samples almost on a line: rates of 1e4 make an event's last digits a multiplier's first."""
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(40) < 15, 1.0, -1.0)
+    X = rng.normal(size=(40, 2)) * [1.0, scale]
+    X[:, 0] += 0.5 * y
+    svm = pc.TwoCSVM(X @ [[0.8, 0.6], [-0.6, 0.8]], y)
+    fast, slow = (pc.trace(svm, (0.005, 0.995), (0.995, 0.005), engine=name) for name in ("fast", "textbook"))
+    assert slow.worst_certificate.passes(1e-8)
+    for t in np.linspace(0, 1, 41):
+        assert slow.value(t) == pytest.approx(fast.value(t), rel=1e-9)
+
+
 def test_a_hub_and_a_map_of_the_fast_engine_serve_the_textbook(gaussians):
     X, y = gaussians(n=30)
     svm = pc.TwoCSVM(X, y)
