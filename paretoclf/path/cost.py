@@ -57,11 +57,9 @@ from paretoclf.problem.classifiers import Classifier
 from paretoclf.problem.costs import CostLine, Costs, SampleCosts, per_sample
 from paretoclf.problem.lines import LabelledSamples, LineOfCosts, Weighted, problem_of_costs
 from paretoclf.problem.operator.signed import STORED_SLOPE
-from paretoclf.problem.parametric_qp import ParametricQP
 from paretoclf.problem.units import balanced_units
 from paretoclf.proof.certificates import Certificate
 from paretoclf.proof.exact import ExactBounds
-from paretoclf.proof.files.problems import costs_problem
 from paretoclf.proof.judged import make_solution
 from paretoclf.proof.points.hinge import certify_hinges
 from paretoclf.proof.soft_margin import SoftMargin
@@ -340,12 +338,7 @@ class Path(Refining):
         )
 
     @property
-    def problem(self) -> ParametricQP:
-        """The problem that the path follows."""
-        return self._ends.problem
-
-    @property
-    def _ends(self) -> LineOfCosts:
+    def _whole_line(self) -> LineOfCosts:
         return LineOfCosts(self.gram, self.y, self.sample_weight, self.line)
 
     def costs(self, t: float) -> Any:
@@ -609,14 +602,10 @@ class Path(Refining):
         most = max(float(self.caps(float(t)).sum()) for t in self.pieces.t[[0, -1]])
         return np.full(self.pieces.t.size - 1, VALUE_ROUNDING * most)
 
-    def _certificate_problem(self) -> dict[str, Any]:
-        """What a certificate file of this path is about."""
-        return costs_problem(self.gram, self.y, (self.caps(0.0), self.caps(1.0)))
-
     @property
     def soft_margin(self) -> SoftMargin:
         """The 2C-SVM along the line."""
-        return SoftMargin.of(self.gram, self.y, self._ends.caps)
+        return SoftMargin.of(self.gram, self.y, self._whole_line.caps)
 
     @staticmethod
     def _rule(solution: Solution) -> Classifier:

@@ -27,12 +27,10 @@ from paretoclf.problem.classifiers import Rule, linear_or_kernel
 from paretoclf.problem.costs import Costs
 from paretoclf.problem.gram import Gram
 from paretoclf.problem.lines import LabelledSamples, LineOfTheta, Ratio
-from paretoclf.problem.parametric_qp import ParametricQP
 from paretoclf.problem.touching import by_the_nearest
 from paretoclf.proof.certificates import Certificate
 from paretoclf.proof.evidence import Evidence, Judged
 from paretoclf.proof.exact import ExactBounds
-from paretoclf.proof.files.problems import margins_problem
 from paretoclf.proof.points.margins import judge_margins
 from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.proof.solution import Solution
@@ -221,10 +219,14 @@ class MarginPath(OnPieces):
         return float(share / (1.0 - share))
 
     @property
-    def problem(self) -> ParametricQP:
-        """Half the problem that the path follows."""
+    def _whole_line(self) -> LineOfTheta:
         lo, hi = (float(share) for share in self.pieces.t)
-        return LineOfTheta(self.gram, self.y, self.slack_costs, (lo, hi)).problem
+        return LineOfTheta(self.gram, self.y, self.slack_costs, (lo, hi))
+
+    @property
+    def _about(self) -> str:
+        ends = self._whole_line.ends
+        return "t = 0 and t = 1 are the shares {!r} and {!r} of the margin; twice the value".format(*ends)
 
     def costs(self, share: float) -> Costs | None:
         """Costs of the squared slacks, the same at every share; None for the hard problem."""
@@ -328,12 +330,6 @@ class MarginPath(OnPieces):
         p: Any = Fraction(share)
         b, w = self._intercept(share), self._stored_slope(share)
         return self.soft_margin.bounds(self._weighed[None], b, w, np.where(self.y > 0, 2 * p, 2 * (1 - p)))
-
-    def _certificate_problem(self) -> dict[str, Any]:
-        """What a certificate file of this path is about: half the objective, for margins at f = 2 share and below."""
-        first, last = (float(share) for share in self.pieces.t)
-        about = f"t = 0 and t = 1 are the shares {first!r} and {last!r} of the margin; twice the value"
-        return margins_problem(self.gram, self.y, (first, last), self.slack_costs, about)
 
     @property
     def soft_margin(self) -> SoftMargin:

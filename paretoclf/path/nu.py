@@ -14,7 +14,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any
 
@@ -42,7 +41,6 @@ from paretoclf.problem.samples import distinct
 from paretoclf.proof.certificates import Certificate
 from paretoclf.proof.evidence import Evidence, Judged
 from paretoclf.proof.exact import ExactBounds
-from paretoclf.proof.files.problems import nu_problem
 from paretoclf.proof.points.hulls import Graded, grade_hulls
 from paretoclf.proof.points.meeting import largest_cancelling, proved_to_meet
 from paretoclf.proof.soft_margin import SoftMargin
@@ -548,10 +546,13 @@ class NuPath(OnPieces):
         return "nu" if isinstance(self.along, FixedAsymmetry) else "t"
 
     @property
-    def problem(self) -> ParametricQP:
-        """The problem that the path follows."""
+    def _whole_line(self) -> LineOfNu:
         lo, hi = (float(t) for t in self.pieces.t[[0, -1]])
-        return LineOfNu(self.gram, self.y, self.along, (lo, hi)).problem
+        return LineOfNu(self.gram, self.y, self.along, (lo, hi))
+
+    @property
+    def _about(self) -> str:
+        return "t = 0 and t = 1 are {} = {!r} and {!r}".format(self.parameter, *self._whole_line.ends)
 
     @cached_property
     def star(self) -> NuStar | None:
@@ -658,13 +659,6 @@ class NuPath(OnPieces):
         nu, asymmetry = self.along.nu(t)
         problem = SoftMargin(self.y, self.gram.quadratic, caps_of(asymmetry, self.y), nu=nu)
         return problem.bounds(self._stored(t)[None], self._intercept(t), self._stored_slope(t), self.rho(t))
-
-    def _certificate_problem(self) -> dict[str, Any]:
-        """What a certificate file is about: multipliers from one nu to another, or the hull weights of a HullLine."""
-        first, last = (float(t) for t in self.pieces.t[[0, -1]])
-        halves = (Fraction(1),) * 2 if isinstance(self.along, HullLine) else (Fraction(first) / 2, Fraction(last) / 2)
-        about = f"t = 0 and t = 1 are {self.parameter} = {first!r} and {last!r}"
-        return nu_problem(self.gram, self.y, tuple(self.problem.upper[:, : self.y.size]), halves, about)
 
     @property
     def soft_margin(self) -> SoftMargin:

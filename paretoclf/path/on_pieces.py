@@ -20,7 +20,8 @@ from paretoclf.path.pieces import Pieces, Shares
 from paretoclf.path.storage import write_arrays
 from paretoclf.problem.costs import Costs
 from paretoclf.problem.gram import Gram
-from paretoclf.problem.parametric_qp import INSIDE, LOWER, UPPER
+from paretoclf.problem.lines import SampleLine
+from paretoclf.problem.parametric_qp import INSIDE, LOWER, UPPER, ParametricQP
 from paretoclf.proof.certificates import Certificate
 from paretoclf.proof.exact import ExactBounds, exactly
 from paretoclf.proof.line import LineProof
@@ -117,9 +118,20 @@ class OnPieces(Tabular):
         """What is proved of every t, without a way to write it to a file."""
         return prove(self.soft_margin, self.pieces, self.parameter)
 
-    def _certificate_problem(self) -> dict[str, Any]:
-        """What a certificate file of this path is about."""
+    @property
+    def _whole_line(self) -> SampleLine:
+        """The line of parameters from one end of the path to the other."""
         raise NotImplementedError
+
+    @property
+    def _about(self) -> str:
+        """What a certificate file says of the two ends, beside its problem."""
+        return ""
+
+    @property
+    def problem(self) -> ParametricQP:
+        """The problem that the path follows; along tau its multipliers are over lam, along theta it is one half."""
+        return self._whole_line.problem
 
     def _exact_bounds(self, t: float) -> ExactBounds:
         """Both objectives at t, without rounding."""

@@ -39,12 +39,10 @@ from paretoclf.problem.exact_sums import inner
 from paretoclf.problem.lines import Homogeneous, LineOfTau, sides_of
 from paretoclf.problem.operator import twice
 from paretoclf.problem.operator.fractions import exact
-from paretoclf.problem.parametric_qp import ParametricQP
 from paretoclf.problem.samples import Samples, dense
 from paretoclf.proof.certificates import Certificate
 from paretoclf.proof.evidence import Evidence, Judged
 from paretoclf.proof.exact import ExactBounds
-from paretoclf.proof.files.problems import quantile_problem
 from paretoclf.proof.points.hinge import certify_hinge_precisely, certify_hinges, judge_hinge
 from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.proof.solution import Solution
@@ -284,11 +282,14 @@ class QuantilePath(Refining):
         """Where a set changes, increasing: all breakpoints but those where two traced stretches meet."""
         return np.asarray(self.pieces.t[np.unique(self.pieces.changes[0])])
 
-    @cached_property
-    def problem(self) -> ParametricQP:
-        """The problem that the path follows: that of multipliers over lam."""
+    @property
+    def _whole_line(self) -> LineOfTau:
         lo, hi = (float(tau) for tau in self.pieces.t[[0, -1]])
-        return LineOfTau(self.gram, self.y, self.bias, self.lam, (lo, hi)).problem
+        return LineOfTau(self.gram, self.y, self.bias, self.lam, (lo, hi))
+
+    @property
+    def _about(self) -> str:
+        return "t = 0 and t = 1 are tau = {!r} and {!r}".format(*self._whole_line.ends)
 
     def costs(self, tau: float) -> Costs:
         """Costs at which the 2C-SVM without intercept has the same solution."""
@@ -463,12 +464,6 @@ class QuantilePath(Refining):
         """What rounding may make of the stored values: the tracker adds up costs times slacks."""
         ends = np.array([VALUE_ROUNDING * self.caps(float(tau)).sum() for tau in self.pieces.t[[0, -1]]])
         return np.full(self.pieces.t.size - 1, ends.max())
-
-    def _certificate_problem(self) -> dict[str, Any]:
-        """What a certificate file of this path is about."""
-        lo, hi = (float(tau) for tau in self.pieces.t[[0, -1]])
-        about = f"t = 0 and t = 1 are tau = {lo!r} and {hi!r}"
-        return quantile_problem(self.gram, self.y, (lo, hi), self.lam, self.bias, about)
 
     @property
     def soft_margin(self) -> SoftMargin:

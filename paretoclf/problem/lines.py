@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -276,9 +277,9 @@ class LineOfNu(SampleLine):
         return ParametricQP.box(self._signed, np.zeros(self.y.size), rows, caps, sums)
 
 
-def by_class(y: Array, plus: float, minus: float) -> Array:
+def by_class(y: Array, plus: Any, minus: Any) -> Array:
     """A number for each sample, by its class."""
-    return np.where(y > 0, plus, minus)
+    return np.asarray(np.where(y > 0, plus, minus))
 
 
 def sides_of(y: Array) -> Array:
@@ -341,6 +342,11 @@ class LineOfTau(SampleLine):
             raise InputError(f"tau must be a pair (lo, hi) with 0 <= lo < hi <= 1, got ({lo!r}, {hi!r})")
         return cls(svm.gram, svm.y, svm.bias, check_positive_number(lam, "lam"), (lo, hi))
 
+    @property
+    def caps(self) -> Array:
+        """Caps of the formulation's multipliers at both ends, shape (2, n)."""
+        return np.stack([by_class(self.y, 2 * (1 - tau) / self.y.size, 2 * tau / self.y.size) for tau in self.ends])
+
     def costs(self, tau: float) -> Array:
         """Caps of the positives and of the negatives in `problem` at tau, shape (2,)."""
         total = 2 / (self.y.size * self.lam)
@@ -363,14 +369,14 @@ class LineOfTheta(SampleLine):
     ----------
     slack_costs : Costs or None
         Costs of the squared slacks; None for the hard problem.
-    ends : pair of float
+    ends : pair of float or Fraction
         ``theta / (1 + theta)`` at t = 0 and t = 1.
     nearest : int array, optional
         Of a hard problem whose classes nearly touch, the samples where they do.
     """
 
     slack_costs: Costs | None
-    ends: tuple[float, float]
+    ends: tuple[float | Fraction, float | Fraction]
     nearest: Index | None = field(default=None, repr=False)
 
     of_formulation = "BiobjectiveMargin"
@@ -394,6 +400,12 @@ class LineOfTheta(SampleLine):
         return cls(svm.gram, svm.y, costs, (lo / (1 + lo), hi / (1 + hi)), svm.nearest)
 
     @property
+    def margins(self) -> Any:
+        """2 share for positives and 2 (1 - share) for negatives, fractions, at both ends, shape (2, n)."""
+        shares = [Fraction(end) for end in self.ends]
+        return np.stack([by_class(self.y, 2 * share, 2 * (1 - share)) for share in shares])
+
+    @property
     def augmented(self) -> Gram:
         """The kernel for which the problem is a hard one: one more feature a sample, of length 1 / sqrt(C)."""
         if self.slack_costs is None:
@@ -403,9 +415,9 @@ class LineOfTheta(SampleLine):
     @property
     def problem(self) -> ParametricQP:
         """Half the dual: margins of 2 share and of 2 (1 - share), no caps, one equation."""
-        margins = [by_class(self.y, 2 * share, 2 * (1 - share)) for share in self.ends]
+        margins = self.margins.astype(np.float64)
         form, none = Signed(self.augmented.quadratic, self.y), np.full((2, self.y.size), np.inf)
-        return replace(ParametricQP.box(form, margins[0], self.y[None], none), q=-np.stack(margins))
+        return replace(ParametricQP.box(form, margins[0], self.y[None], none), q=-margins)
 
 
 def lines_of(svm: Any, only: type[SampleLine] | None = None) -> type[SampleLine]:

@@ -28,7 +28,7 @@ from paretoclf.path.of_problem import ProblemPath
 from paretoclf.problem.parametric_qp import ParametricQP
 from paretoclf.proof import check, check_gap, check_ray
 from paretoclf.proof.files.file import certificate
-from paretoclf.proof.files.problems import program_problem
+from paretoclf.proof.files.problems import path_problem, program_problem
 from tests.oracles.broken_certificates import files, mutated, verdicts
 from tests.oracles.random_programs import fractions, program
 
@@ -147,7 +147,7 @@ def degenerate(count):
                 problem, guide = program_problem(ParametricQP(*map(fractions, raw))), []
             else:
                 path = instance(kind, rng)
-                problem, guide = path._certificate_problem(), list(path._labels(path.equations))
+                problem, guide = path_problem(path), list(path._labels(path.equations))
         except pc.ParetoclfError as error:
             counts[f"no path, {kind}: {str(error)[:60]}"] += 1
             continue

@@ -11,7 +11,7 @@ import paretoclf as pc
 from paretoclf.problem.parametric_qp import ParametricQP
 from paretoclf.proof import check, check_gap, check_ray
 from paretoclf.proof.files.file import bounded, certificate
-from paretoclf.proof.files.problems import program_problem
+from paretoclf.proof.files.problems import path_problem, program_problem
 from tests.oracles.random_programs import fractions, program
 from tests.oracles.second_checker import gap_of, objection_to
 
@@ -37,7 +37,7 @@ def paths():
 def files():
     """Contents of twenty files: eight paths exactly and bounded, and four programs, with rays among them."""
     for path in paths():
-        labels, problem = list(path._labels(path.equations)), path._certificate_problem()
+        labels, problem = list(path._labels(path.equations)), path_problem(path)
         yield plain(certificate(problem, labels, progress=False))
         yield plain(bounded(problem, path.pieces, labels))
     found, seed = 0, -1

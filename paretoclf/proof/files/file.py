@@ -34,6 +34,7 @@ from paretoclf.proof.files.problems import (
     UNTOUCHED,
     labelled,
     labels_of,
+    path_problem,
     point_problem,
     program_problem,
     stated,
@@ -486,7 +487,7 @@ def save_certificate(
     InputError
         If no certificate can be written: the message says why. There is no file then.
     """
-    problem, labels = labelled(path._certificate_problem(), positive), list(path._labels(equations))
+    problem, labels = labelled(path_problem(path), positive), list(path._labels(equations))
     makers = {
         "exact": partial(certificate, problem, labels, progress, n_jobs),
         "bounded": partial(bounded, problem, path.pieces, labels, progress),

@@ -15,17 +15,26 @@ import numpy as np
 from paretoclf.common.checks import Array, Index
 from paretoclf.common.errors import InputError
 from paretoclf.problem.classifiers import Classifier
+from paretoclf.problem.costs import CostLine, Costs, SampleCosts
 from paretoclf.problem.gram import Gram
-from paretoclf.problem.lines import LineOfCosts, LineOfNu, LineOfTau, LineOfTheta, lines_of, sizes_of
-from paretoclf.problem.nu import caps_of, to_asymmetry
+from paretoclf.problem.lines import (
+    FixedAsymmetry,
+    LineOfCosts,
+    LineOfNu,
+    LineOfTau,
+    LineOfTheta,
+    SampleLine,
+    by_class,
+    lines_of,
+    sizes_of,
+)
+from paretoclf.problem.nu import to_asymmetry
 from paretoclf.problem.parametric_qp import INSIDE, LOWER, UPPER, ParametricQP
 from paretoclf.problem.samples import dense
 from paretoclf.proof.solution import Solution
 
 #: What a certificate states in exact numbers, as the file has it.
 Stated = dict[str, Any]
-#: What is at t = 0 and at t = 1.
-Ends = tuple[Any, Any]
 
 #: Multipliers this near to a bound, relative to it, are taken to be at it.
 UNTOUCHED = 1e-7
@@ -40,31 +49,31 @@ def stated(v: Any) -> int | float | str | None:
     return float(v) if math.isfinite(v) else None
 
 
-def costs_problem(gram: Gram, y: Array, caps: Ends) -> Stated:
-    """That of a 2C-SVM between caps of the multipliers."""
-    return _of_samples(gram, y, {"kind": "2C-SVM", "caps": [np.asarray(cap).tolist() for cap in caps]})
+def path_problem(path: Any) -> Stated:
+    """That of a path of classifiers, from one end to the other."""
+    return line_problem(path._whole_line, path._about)
 
 
-def nu_problem(gram: Gram, y: Array, caps: Ends, halves: Ends, about: str = "") -> Stated:
-    """That of a 2nu-SVM: multipliers of either class add up to ``halves``, or to all that their caps, doubles, do."""
-    most = [min(sum(map(Fraction, cap[y == side])) for side in (1, -1)) for cap in caps]
-    sums = [[str(min(pair))] * 2 for pair in zip(halves, most, strict=True)]
-    own = {"kind": "2nu-SVM", "caps": [cap.tolist() for cap in caps], "sums": sums}
-    return _of_samples(gram, y, own, about)
+def line_problem(line: SampleLine, about: str = "") -> Stated:
+    """That of a line of parameters, or of a point, at which such a line begins and ends; and what is said of it.
 
-
-def quantile_problem(gram: Gram, y: Array, tau: Ends, lam: float, bias: bool, about: str = "") -> Stated:
-    """That of a quantile SVM between two tau."""
-    caps = [np.where(y > 0, 2 * (1 - each) / y.size, 2 * each / y.size).tolist() for each in tau]
-    return _of_samples(gram, y, {"kind": "quantile SVM", "lam": lam, "bias": bias, "caps": caps}, about)
-
-
-def margins_problem(gram: Gram, y: Array, shares: Ends, slack_costs: Any, about: str = "") -> Stated:
-    """Half the objective of two margins, 2 share and 2 (1 - share), with costs (C_plus, C_minus) of squares or None."""
-    q = [[str(-2 * (share if label > 0 else 1 - share)) for label in y] for share in map(Fraction, shares)]
-    costs = [0, 0] if slack_costs is None else [str(1 / Fraction(c)) for c in slack_costs]
-    diagonal = [costs[0] if label > 0 else costs[1] for label in y]
-    return _of_samples(gram, y, {"kind": "margins", "q": q, "diagonal": diagonal}, about)
+    In the units of the formulation: caps along tau are not over lam, and margins are not rounded.
+    """
+    y = line.y
+    if isinstance(line, LineOfTheta):
+        slacks = [0, 0] if line.slack_costs is None else [str(1 / Fraction(c)) for c in line.slack_costs]
+        q = [[str(-margin) for margin in end] for end in line.margins]
+        own: Stated = {"kind": "margins", "q": q, "diagonal": by_class(y, *slacks).tolist()}
+    elif isinstance(line, LineOfTau):
+        own = {"kind": "quantile SVM", "lam": line.lam, "bias": line.bias, "caps": line.caps.tolist()}
+    else:
+        caps, sums = np.split(line.problem.upper, [y.size], axis=1)
+        own = {"kind": "2C-SVM", "caps": caps.tolist()}
+        if isinstance(line, LineOfNu):  # no more than all caps, doubles, add up to
+            most = [min(sum(map(Fraction, cap[y == side])) for side in (1, -1)) for cap in caps]
+            rows = [[str(min(Fraction(sum_), all_)) for sum_ in end] for end, all_ in zip(sums, most, strict=True)]
+            own |= {"kind": "2nu-SVM", "sums": rows}
+    return _of_samples(line.gram, y, own, about)
 
 
 def _of_samples(gram: Gram, y: Array, own: Mapping[str, Any], about: str = "") -> Stated:
@@ -124,25 +133,29 @@ def program_problem(problem: ParametricQP) -> Stated:
 
 def point_problem(svm: Any, solution: Solution) -> tuple[Stated, Array, int]:
     """That of one solution of a formulation with exact paths, its multipliers, and how many equations there are."""
-    lines, values, gram, y = lines_of(svm), solution.values, svm.gram, svm.y
+    lines, values, samples, alpha = lines_of(svm), solution.values, (svm.gram, svm.y), solution.alpha
     about = ", ".join(f"{name} = {value!r}" for name, value in values.items())
-    alpha: Array = solution.alpha
+    line: SampleLine
     if lines is LineOfCosts and isinstance(solution.classifier, Classifier):
-        return costs_problem(gram, y, (solution.classifier.caps,) * 2), alpha, 1
-    if lines is LineOfNu and {*values} in ({"nu", "asymmetry"}, {"nu_plus", "nu_minus"}):
+        costs, about = SampleCosts(solution.classifier.caps), ""
+        line = LineOfCosts(*samples, np.ones(alpha.size), CostLine(costs, costs))
+    elif lines is LineOfNu and {*values} in ({"nu", "asymmetry"}, {"nu_plus", "nu_minus"}):
+        sizes = sizes_of(svm.y)
         if "nu" in values:
             nu, asymmetry = values["nu"], values["asymmetry"]
         else:
-            nu, asymmetry = to_asymmetry(values["nu_plus"], values["nu_minus"], *sizes_of(y))
-        return nu_problem(gram, y, (caps_of(asymmetry, y),) * 2, (Fraction(nu) / 2,) * 2, about), alpha, 2
-    if lines is LineOfTau and {*values} == {"tau", "lam"}:
-        return quantile_problem(gram, y, (values["tau"],) * 2, values["lam"], svm.bias, about), alpha, 0
-    if lines is LineOfTheta and "theta" in values:
-        theta = Fraction(values["theta"])
-        costs = (values["C_plus"], values["C_minus"]) if svm.soft else None
-        weighed = np.where(y > 0, alpha, values["theta"] * alpha)
-        return margins_problem(gram, y, (theta / (1 + theta),) * 2, costs, f"{about}; twice the value"), weighed, 1
-    raise InputError(f"solution must be one of the {type(svm).__name__} that is given, got {solution!r:.200}")
+            nu, asymmetry = to_asymmetry(values["nu_plus"], values["nu_minus"], *sizes)
+        line = LineOfNu(*samples, FixedAsymmetry(asymmetry, *sizes), (nu, nu))
+    elif lines is LineOfTau and {*values} == {"tau", "lam"}:
+        line = LineOfTau(*samples, svm.bias, values["lam"], (values["tau"],) * 2)
+    elif lines is LineOfTheta and "theta" in values:
+        theta, about = Fraction(values["theta"]), f"{about}; twice the value"
+        slacks = Costs(values["C_plus"], values["C_minus"]) if svm.soft else None
+        line = LineOfTheta(*samples, slacks, (theta / (1 + theta),) * 2)
+        alpha = np.where(svm.y > 0, alpha, values["theta"] * alpha)
+    else:
+        raise InputError(f"solution must be one of the {type(svm).__name__} that is given, got {solution!r:.200}")
+    return line_problem(line, about), alpha, len(line.problem.A)
 
 
 def labels_of(problem: Stated, alpha: Array, equations: int) -> Index:

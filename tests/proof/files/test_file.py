@@ -25,7 +25,7 @@ from paretoclf.path.tracing import save_point
 from paretoclf.problem.parametric_qp import ParametricQP
 from paretoclf.proof import check, check_gap, check_ray
 from paretoclf.proof.files.file import bounded_program, certificate, integer_data, save_solution, windows
-from paretoclf.proof.files.problems import program_problem
+from paretoclf.proof.files.problems import path_problem, program_problem
 from tests.oracles.broken_certificates import files, mutated, verdicts
 from tests.oracles.random_programs import fractions, off, program
 from tests.oracles.second_checker import gap_of as second_gap_of
@@ -116,7 +116,7 @@ def test_a_path_is_proved_by_the_checker_alone_and_by_the_second_one(kernel, tmp
 
 def test_the_number_of_segments_is_that_of_the_path_in_doubles():
     path = traced()
-    problem, guide = path._certificate_problem(), path._labels()
+    problem, guide = path_problem(path), path._labels()
     assert len(certificate(problem, guide)["segments"]) == path.breakpoints.size - 1
 
 
@@ -804,7 +804,7 @@ def test_the_same_bytes_are_written_by_any_number_of_processes(level, tmp_path):
         path.proof.writer(tmp_path / f"{n_jobs}.json", level=level, n_jobs=n_jobs)
     one, *others = ((tmp_path / f"{n_jobs}.json").read_bytes() for n_jobs in (1, 2, 3))
     assert others == [one, one]
-    problem = path._certificate_problem()
+    problem = path_problem(path)
     guide = [labels for k, labels in enumerate(path._labels()) if k % 3]  # where exact exchanges must go on between
     found = [certificate(problem, guide, n_jobs=n_jobs) for n_jobs in (1, 3)]
     assert found[0] == found[1]

@@ -6,7 +6,10 @@ the formulation does, with no path between.
 
 from __future__ import annotations
 
+import gzip
+import json
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,9 +18,11 @@ import paretoclf as pc
 from paretoclf.problem.parametric_qp import ParametricQP
 from paretoclf.proof import check
 from paretoclf.proof.files.file import integer_data
+from paretoclf.proof.files.problems import path_problem
 from tests.oracles.parametric import solve_at
 from tests.oracles.two_classes import samples
 
+STORED = Path(__file__).resolve().parents[2] / "stored"
 SIDES = ("lower", "upper", "below", "above")
 SHARE = 0.375
 
@@ -93,7 +98,29 @@ def hard_margins(X, y, kernel):
 )
 def test_a_path_states_the_problem_of_its_formulation(kind, factor, kernel, seed):
     svm, path, values = kind(*samples(seed), kernel)
-    stated = factor * stated_value(path._certificate_problem(), SHARE)
+    stated = factor * stated_value(path_problem(path), SHARE)
     for form in ("primal", "dual"):
         solved = svm.solve(**values, form=form, polish=False).value
         assert stated == pytest.approx(solved, rel=1e-6, abs=1e-9), form
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "costs_from_0",
+        "costs_of_samples",
+        "costs_rbf",
+        "hulls",
+        "margins",
+        "margins_hard",
+        "nu",
+        "quantile",
+        "quantile_bias",
+    ],
+)
+def test_a_path_states_what_an_older_version_wrote_to_its_file(name):
+    """Number by number and letter by letter; since then a file says which label is positive, too."""
+    content = json.loads(gzip.decompress((STORED / f"{name}.exact.json.gz").read_bytes()))
+    stated = path_problem(pc.load(STORED / f"{name}.npz", prove=False))
+    written = {"positive": "1"} | content["problem"]
+    assert json.dumps(stated, sort_keys=True) == json.dumps(written, sort_keys=True)
