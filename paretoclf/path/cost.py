@@ -148,8 +148,8 @@ class _Tracer:
             self.problem = tracker
             pieces = self._walked(at_origin[0], from_origin)
         for end, (plus, minus) in zip((0, -1), self.sums, strict=True):
-            if min(plus, minus) == 0.0:
-                pieces = with_exact_end(pieces, end, float(np.sign(plus - minus)), self.caps)
+            if (alone := self._alone(end)) is not None:
+                pieces = with_exact_end(pieces, end, float(np.sign(plus - minus)), self.caps, alone)
         pieces = with_chords(pieces, self.caps, from_origin)
         return scaled_outwards(pieces, self.gram.quadratic, self.caps)
 
@@ -169,7 +169,7 @@ class _Tracer:
         """From where the line meets the ray (or from the hub) to both of its ends; out of the origin, up or down."""
         self.walk = CapsWalk(self.problem, self.bases, self.max_events, self.progress)
         start, stop = self.ends
-        one_sided = [min(sums) == 0.0 for sums in self.sums]
+        alone = self._alone(0), self._alone(1)
         if from_origin:
             self._start_ray(self.bases, stop if up else start)
             self.problem.record_from_here()
@@ -187,13 +187,18 @@ class _Tracer:
             self._reach(t_meet)
             here = self.problem.snapshot()
             self.problem.record_from_here()
-            forward = self.walk.stages(meet, stop, t_meet, 1.0, one_sided[1]) if t_meet < 1.0 else []
+            forward = self.walk.stages(meet, stop, t_meet, 1.0, alone[1]) if t_meet < 1.0 else []
             log = self.problem.log
             self.problem.restore(here)
             self.problem.record_from_here()
-            backward = self.walk.stages(meet, start, t_meet, 0.0, one_sided[0]) if t_meet > 0.0 else []
+            backward = self.walk.stages(meet, start, t_meet, 0.0, alone[0]) if t_meet > 0.0 else []
             pieces = self._join(log, forward, self.problem.log, backward)
         return pieces
+
+    def _alone(self, end: int) -> Mask | None:
+        """Where a class has no cost at an end: its samples, if the other class has some. None where both have costs."""
+        plus, minus = self.sums[end]
+        return None if min(plus, minus) > 0.0 else np.asarray(self.y * (plus - minus) < 0.0)
 
     def _join(self, log: Log, forward: list[Stage], other: Log, backward: list[Stage]) -> Pieces:
         box = self.caps, self.gram.diagonal()

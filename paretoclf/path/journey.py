@@ -94,10 +94,11 @@ class CapsWalk:
             self.problem.set_line(line, still)
         return follow_stage(self.problem, t_from, t_to, self.max_events, self.progress)
 
-    def stages(self, a: Array, b: Array, t_from: float, t_to: float, nothing: bool = False) -> list[Stage]:
+    def stages(self, a: Array, b: Array, t_from: float, t_to: float, alone: Mask | None = None) -> list[Stage]:
         """Follow from a to b; where a cap (all but) vanishes at b, in stages until nothing happens any more.
 
-        ``nothing``: whether all multipliers vanish at b. On the last basis they do, too.
+        ``alone`` (n,): where a class has no cost at b, its samples, or nobody if neither has. There all multipliers
+        vanish, and so they do on the last basis.
         """
         if not self._vanishes(a, b, _VANISHING):
             return [self.stage(t_from, t_to, straight(self.problem, self.bases, a, b))]
@@ -111,7 +112,7 @@ class CapsWalk:
             near = (1 - share) * b + share * a
             try:
                 self.problem.set_line(rest)
-                done = self.problem.quiet() and not (nothing and self._something_left())
+                done = self.problem.quiet() and (alone is None or not self._something_left(alone))
                 if done or last:
                     return [*stages, self.stage(t, t_to, rest, done)]
                 stages.append(self.stage(t, t_near, straight(self.problem, self.bases, here, near)))
@@ -127,24 +128,22 @@ class CapsWalk:
         before, after = np.array([a, b]) @ self.bases  # who has no cap on the line is at 0 all along
         return bool((after < share * before).any())
 
-    def _something_left(self) -> bool:
+    def _something_left(self, alone: Mask) -> bool:
         """Whether multipliers would be left at the end of the line, if nothing happened on it.
 
-        Or a sample on its margin whose cost vanishes there and others' do not: at the end all of its class are beyond.
+        Or a sample on its margin whose class alone has no cost there: at the end all of this class are beyond.
         """
-        caps = np.stack([self.problem.line.caps(u) for u in (0.0, 1.0)])
-        a, rest = (self.problem.solution(u).a[0] for u in (0.0, 1.0))
-        if caps[1].any() and _priced_out(caps[:, self.problem.index], a).any():
+        before, after = (self.problem.solution(u).a[0] for u in (0.0, 1.0))
+        caps, F = self.problem.line.caps(0.0), self.problem.index
+        if _off_cap(before, caps[F])[alone[F]].any():
             return True
-        before, after = (float(np.abs(each).max(initial=0.0)) for each in (a, rest))
-        rounding = _TWICE * float(caps[0].max())
-        return after > max(_LEFT * before, rounding)  # a margin set may be at 0 all along
+        first, last = (float(np.abs(a).max(initial=0.0)) for a in (before, after))
+        return last > max(_LEFT * first, _TWICE * float(caps.max()))  # a margin set may be at 0 all along
 
 
-def _priced_out(caps: Array, a: Array) -> Mask:
-    """Multipliers ``a`` where caps (2, m) begin that are off these, where they vanish at their end."""
-    before, after = caps
-    return np.asarray((after == 0.0) & (np.abs(before - a) > _LEFT * before))
+def _off_cap(a: Array, caps: Array) -> Mask:
+    """Whether multipliers are off their caps by more than rounding makes of those that stay there."""
+    return np.asarray(np.abs(caps - a) > _LEFT * caps)
 
 
 # ---- what was found on the way, joined -------------------------------------------------------------------------------
@@ -367,19 +366,20 @@ def scaled_outwards(pieces: Pieces, Q: Quadratic, caps: Array) -> Pieces:
     return replace(P, w=P.w * larger[:, None], b0=P.b0 * larger[:-1], b1=P.b1 * larger[1:])
 
 
-def with_exact_end(pieces: Pieces, end: int, b: float, caps: Array) -> Pieces:
+def with_exact_end(pieces: Pieces, end: int, b: float, caps: Array, alone: Mask) -> Pieces:
     """What is known at an end of the path (0 or -1) where a class has no cost, in place of what was found.
 
     No multiplier, w = 0, value 0, and the other class holds the intercept at its label b (0: there is none). So what
     the path says next to the end is accurate relative to the cost that vanishes, and can be judged relative to it.
-    There the class without a cost is beyond its margins. A sample that is off its cap on the last piece gets there
-    later, where costs are below the digits of t: what was found is right up to the last double before t = 1. ``caps``
-    as in `with_chords`.
+    There all of the class ``alone`` (n,) are beyond their margins. One that is on it, off its cap, on the last piece
+    gets there later, where costs are below the digits of t: what was found is right up to the last double before t = 1.
+    ``caps`` as in `with_chords`, ``alone`` as in `CapsWalk.stages`.
     """
     P, ends = pieces, ("a0", "b0") if end == 0 else ("a1", "b1")
-    if end and b:
-        F, rest = slice(int(P.ptr[-2]), None), np.array([[1.0 - P.t[-2], P.t[-2]], [0.0, 1.0]])
-        if _priced_out(rest @ caps[:, P.index[F]], P.a0[F]).any():
+    if end:
+        F, t = slice(int(P.ptr[-2]), None), float(P.t[-2])
+        here = np.array([1.0 - t, t]) @ caps[:, P.index[F]]
+        if _off_cap(P.a0[F], here)[alone[P.index[F]]].any():
             P = P.cut_last(math.nextafter(1.0, 0.0))
     made = {name: getattr(P, name).copy() for name in (*ends, "value", *([] if P.w is None else ["w"]))}
     a, intercepts = (made[name] for name in ends)

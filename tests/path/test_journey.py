@@ -131,3 +131,20 @@ def test_a_sample_that_stays_at_its_cap_is_no_reason_to_go_on_next_to_the_end():
         path = pc.trace(pc.TwoCSVM(X, y), *line)
         assert path.pieces.t.size == 5
         assert np.diff(path.pieces.t).min() > 1e-7
+
+
+def test_a_sample_without_a_cost_of_a_class_that_has_some_may_stay_on_its_margin_to_the_end():
+    """Only those of the class that has none are beyond."""
+    stayed = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        X, y = rng.integers(-2, 3, (8, 2)).astype(float), np.where(np.arange(8) % 2 == 0, 1.0, -1.0)
+        last = np.where(y > 0, 0.0, 1.0 + rng.random(8))
+        last[rng.choice(np.flatnonzero(y < 0), 2, replace=False)] = 0.0
+        for ends in ((0.5 + rng.random(8), last), (last, 0.5 + rng.random(8))):
+            path = pc.trace(pc.TwoCSVM(X, y), *map(pc.SampleCosts, ends))
+            P, j = path.pieces, -2 if ends[1] is last else 0
+            listed = P.index[P.ptr[j] : P.ptr[j + 1]]
+            stayed += bool(((y[listed] < 0) & (last[listed] == 0.0)).any())
+            assert np.diff(P.t)[j + 1 if j else 0] > 1e-12
+    assert stayed > 10
