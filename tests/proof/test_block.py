@@ -83,7 +83,7 @@ def test_a_stored_margin_alone_is_judged_at_both_ends_of_a_segment():
         assert path.proof.passes(1e-9)
         for j in (len(path.proof) // 3, len(path.proof) // 2, len(path.proof) - 1):
             for name in ("rho0", "rho1"):
-                for factor in (0.999, 1.001):
+                for factor in (1 - 1e-6, 1 + 1e-6):
                     rho = getattr(P, name).copy()
                     rho[j] *= factor
                     assert j in with_pieces(path, **{name: rho}).proof.failures(), (type(path).__name__, name, j)

@@ -226,6 +226,23 @@ def test_signs_of_coefficients_do_not_change_units(seed, wrong):
         np.testing.assert_allclose(other.gap, proof.gap, rtol=1e-6, atol=1e-14)
 
 
+@pytest.mark.parametrize("wrong", [None, "x", "z"])
+@pytest.mark.parametrize("unit", [2.0**-20, 2.0**20])
+def test_the_unit_of_a_constraint_is_of_no_account(unit, wrong):
+    """Its multipliers are in the inverse unit; what is natural for them is q over the largest coefficient."""
+    x, th, rng = cp.Variable(3, name="x"), cp.Parameter(name="th"), np.random.default_rng(6)
+    rows = [rng.integers(1, 4, (2, 3)) @ x == np.array([1.0, 2.0]) * th, x >= -5]
+    path = pc.trace(cp.Problem(cp.Minimize(cp.sum_squares(x) + np.array([1, -2, 3]) @ x), rows), {th: 1.0}, {th: 3.0})
+    line, points = path.program, {"x": path.x.copy(), "z": path.z.copy()}
+    if wrong:
+        points[wrong][0] += 1e-4
+    proof = judge_line(line, path.t, points["x"], points["z"])
+    other = judge_line(replace(line, A=unit * line.A, b=unit * line.b), path.t, points["x"], points["z"] / unit)
+    assert proof.passes(1e-10) == other.passes(1e-10) == (wrong is None)
+    for name, residual in proof.residuals.items():
+        np.testing.assert_allclose(other.residuals[name], residual, rtol=1e-6, atol=1e-14)
+
+
 @pytest.mark.parametrize("sign", [-1.0, 1.0])
 def test_a_large_column_does_not_make_units_negative(sign):
     """``min x'Px / 2 + th x0`` with P = [[1, -.9], [-.9, 1]], x1 = 1000: the point x0 = 0 is off by 900 of 900."""

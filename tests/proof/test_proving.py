@@ -474,6 +474,16 @@ def test_slacks_that_round_to_0_count_where_they_are_as_large_as_the_value_all_a
     np.testing.assert_allclose(found, 3.0 * unit * np.array([[0.3, 0.3, 0.3], [0, 0, 0], [0, 0, 0]]), rtol=1e-12)
 
 
+@pytest.mark.parametrize(("cost", "told"), [(1e6, True), (1e15, False)])
+def test_costs_so_large_that_slacks_which_round_to_0_may_be_worth_the_value_prove_nothing(cost, told):
+    """w = 1 and b = 0 to the last bit: no slack shows, and one of 2e-15 on each margin would cost 4."""
+    X, y = np.array([[-1.0], [1.0], [2.0], [-3.0]]), np.array([-1.0, 1.0, 1.0, -1.0])
+    path = pc.trace(pc.TwoCSVM(X, y), (cost, cost), (2 * cost, 3 * cost), certify=False)
+    zero = np.zeros_like(path.pieces.b0)
+    exact = with_pieces(path, w=np.ones_like(path.pieces.w), b0=zero, b1=zero)
+    assert prove(exact.soft_margin, exact.pieces).passes() == told
+
+
 # ---- two reduced hulls ---------------------------------------------------------------------------------------------
 
 

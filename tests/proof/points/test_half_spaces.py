@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
 import scipy.sparse as sp
 
+from paretoclf.proof.points import half_spaces as half_spaces_module
 from paretoclf.proof.points.cones import Cone
 from paretoclf.proof.points.half_spaces import half_spaces
 
@@ -94,3 +96,39 @@ def test_coefficients_are_known_within_their_spread():
                 lost += value == 0 and spread > 0
     assert rounded > 100
     assert lost > 10
+
+
+def test_an_entry_that_cancels_is_somewhere_between_its_bounds():
+    """Of products of whole matrices, sparse and full of terms that cancel to rounding: in fractions."""
+    rng, cancelled = np.random.default_rng(5), 0
+    for _ in range(30):
+        T = np.round(rng.standard_normal((3, 4)), 1) * (rng.random((3, 4)) < 0.7)
+        A = rng.standard_normal((4, 5)) * (rng.random((4, 5)) < 0.7)
+        k = int(rng.integers(3))
+        A[3] = -(T[k, :3] @ A[:3]) / T[k, 3] if T[k, 3] else A[3]  # row k of the product is rounding
+        A[3] *= 1.0 + float(rng.choice([0.0, 1e-9]))  # or not much more
+        row, column, value, spread = half_spaces_module._products(sp.csr_array(T), sp.csr_array(A), np.zeros(3, bool))
+        found = {(i, j): (v, d) for i, j, v, d in zip(row, column, value, spread, strict=True)}
+        for i in range(3):
+            for j in range(5):
+                exact = sum((Fraction(a) * Fraction(b) for a, b in zip(T[i], A[:, j], strict=True)), Fraction(0))
+                near, off = found.get((i, j), (0.0, 0.0))
+                assert abs(exact - Fraction(float(near))) <= Fraction(float(off))
+                cancelled += bool(exact) and near == 0.0
+    assert cancelled > 20
+
+
+def test_tangents_of_an_exponential_and_of_a_power_cone_are_in_their_duals():
+    """In decimals of 60 digits: ``-u exp(v / u) <= e w``, and ``|w|`` at most what u and v allow."""
+    with localcontext() as context:
+        context.prec = 60
+        for tangent in half_spaces_module._tangents([Cone("exponential")], 3).toarray():
+            u, v, w = map(Decimal, tangent.tolist())
+            assert (u == 0 and v >= 0 and w >= 0) or (u < 0 and -u * (v / u).exp() <= Decimal(1).exp() * w)
+        for exponent in (0.25, 0.3, 0.9):
+            a = Decimal(exponent)
+            for tangent in half_spaces_module._tangents([Cone("power", 3, exponent)], 3).toarray():
+                u, v, w = map(Decimal, tangent.tolist())
+                assert u >= 0
+                assert v >= 0
+                assert w == 0 or a * (u / a).ln() + (1 - a) * (v / (1 - a)).ln() >= abs(w).ln()
