@@ -52,3 +52,9 @@ def test_that_there_is_none_at_stop_is_not_said_if_no_ray_proves_it_there(monkey
     assert asked == [1.0, 0.0]  # the second line is the first turned round
     monkeypatch.setattr(program_ends, "_refutes", lambda *_: False)
     assert refused(10, 6, rows).endswith("whether there is one at another t is not known")
+
+
+def test_a_start_that_was_not_found_is_the_start():
+    error = program_ends.no_start(None, None, None)
+    assert isinstance(error, pc.DegeneratePathError)
+    assert error.t == 0.0

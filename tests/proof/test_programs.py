@@ -56,6 +56,8 @@ def test_another_path_is_not(soft_threshold, where):
     assert proof.worst > 1e-6
     assert proof.explain().startswith("Not proved")
     assert repr(proof).startswith("CompiledProof(2 segments, not proved")
+    largest = max(float(each.max()) for each in proof.residuals.values())
+    assert f"gap={float(proof.gap.max()):.1e}, residual={largest:.1e})" in repr(proof)
 
 
 def test_a_bend_between_two_right_ends_is_seen(soft_threshold):
