@@ -92,6 +92,11 @@ def to_play_with(app, exception):
     path.page(out / "few.html", X[others], data.y[others], feature_names=data.feature_names)
 
 
+def for_download(text: str) -> str:
+    """An example without its last line, which leads to this very notebook and to pages that are not beside it."""
+    return re.sub(r'^<a href="\w+\.ipynb" download>.*\n?', "", text, flags=re.MULTILINE)
+
+
 def notebooks(app, exception):
     """Leave each example beside its page as a notebook to be downloaded."""
     if exception or app.builder.format != "html" or list(app.config.include_patterns) != ["**"]:
@@ -101,7 +106,7 @@ def notebooks(app, exception):
     for page in sorted(Path(app.srcdir, "examples").glob("*.md")):
         text = page.read_text(encoding="utf-8")
         if text.startswith("---\nfile_format: mystnb"):
-            made = json.dumps(notebook(cells_of(text)), indent=1)
+            made = json.dumps(notebook(cells_of(for_download(text))), indent=1)
             Path(app.outdir, "examples", f"{page.stem}.ipynb").write_text(made, encoding="utf-8")
 
 
