@@ -46,9 +46,10 @@ class _Rows:
 
 
 class CoreWalk:
-    """From event to event along a line, in doubles."""
+    """From event to event along a line, in doubles, with a solution that is carried on while it is good enough."""
 
     precision: Any = _core.Walk
+    afresh = False
 
     def __init__(self, data: Data, labels: Index) -> None:
         matrices = data.problem.P, data.problem.A, self.squares(data.problem.P)
@@ -56,6 +57,7 @@ class CoreWalk:
         sides = np.stack([data.low, data.up, data.below, data.above])
         masks = np.stack([data.has_low, data.has_up, data.soft_low, data.soft_up, data.fixed])
         self._walk = self.precision(H, np.ascontiguousarray(data.q), sides, masks, np.array(labels, dtype=np.int64))
+        self._walk.afresh = self.afresh
 
     def squares(self, P: Array) -> Array:
         """F with F'F = P up to rounding where that has few rows, by which products are faster; else without rows."""
@@ -111,6 +113,12 @@ class CoreWalk:
         """Rounding errors leave open how it goes on."""
         remedy = "Rescale the data, or use a slightly different line."
         return DegeneratePathError(self._walk.why, t=self._walk.t, costs="", n_margin=None, remedy=remedy)
+
+
+class AfreshWalk(CoreWalk):
+    """The same, where each solution is computed afresh."""
+
+    afresh = True
 
 
 class TwiceWalk(CoreWalk):

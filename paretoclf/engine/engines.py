@@ -28,12 +28,12 @@ _said = False  # that there is no compiled engine
 #: What to try where a path of an engine is refused.
 _NEXT = {"fast": "careful"}
 try:
-    from paretoclf.engine.core_walk import CoreWalk, TwiceWalk
+    from paretoclf.engine.core_walk import AfreshWalk, CoreWalk, TwiceWalk
     from paretoclf.engine.tracker import CarefulTracker, CoreTracker, follow_box, is_box
     from paretoclf.engine.tracker import add_product as add_product
 
     BOXES = {"fast": CoreTracker, "careful": CarefulTracker}
-    WALKS, DEFAULT = {"fast": (CoreWalk, TwiceWalk), "careful": (TwiceWalk,), **WALKS}, "fast"
+    WALKS, DEFAULT = {"fast": (CoreWalk, AfreshWalk, TwiceWalk), "careful": (TwiceWalk,), **WALKS}, "fast"
 except ImportError:  # installed without a C++ compiler
     from paretoclf.problem.exact_sums import add_product as add_product
 

@@ -3,7 +3,8 @@
 A box whose P is an operator is followed by the core that is made for boxes, where there is one.
 
 A problem in doubles is followed in units in which its numbers are of one size. Where rounding errors leave open how it
-goes on, it is followed again: in fractions if it is small, else from another start, and in twice the precision.
+goes on, it is followed again: in fractions if it is small, else with every step computed afresh, from another start,
+and in twice the precision.
 """
 
 from __future__ import annotations
@@ -75,17 +76,20 @@ def follow(
     if problem.P.dtype == object:
         return _followed(problem, labels, walk=Walk, limit=limit, progress=progress)
     stated, d = (problem, np.ones(problem.items)) if scaled else _equilibrated(problem)
-    first, finest = WALKS[chosen(engine)][0], WALKS[chosen(engine)][-1]
+    *coarse, finest = WALKS[chosen(engine)]
+    coarse = coarse or [finest]
     how: dict[str, Any] = {"limit": limit, "progress": progress}
 
-    def plain(draw: int) -> Trace:
-        return _followed(stated, labels, walk=first, draw=draw, **how)
+    def plain(walk: WalkOf, draw: int) -> Trace:
+        return _followed(stated, labels, walk=walk, draw=draw, **how)
 
     def finely(draw: int) -> Trace:
         return through_squares(partial(_followed, walk=finest, draw=draw, **how), stated, labels)
 
-    ways = ((finely, 0), (finely, 1)) if precise else ((plain, 0), (plain, 1), (finely, 0))
-    way, *others = (partial(each, draw) for each, draw in ways)
+    ways: list[Callable[[], Trace]] = [partial(finely, 0), partial(finely, 1)]
+    if not precise:
+        ways = [*(partial(plain, walk, 0) for walk in coarse), partial(plain, coarse[-1], 1), partial(finely, 0)]
+    way, *others = ways
     try:
         found = way()
     except DegeneratePathError as refused:

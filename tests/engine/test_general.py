@@ -300,7 +300,7 @@ def test_each_precision_has_the_breakpoints_of_fractions(walk):
 
 
 def test_what_one_precision_refuses_another_start_and_a_finer_precision_are_asked(monkeypatch):
-    """The first two ways are refused here; what comes out of the third is the path all the same."""
+    """The ways in doubles are refused here; what comes out of the last one is the path all the same."""
     raw = program(14)
     problem = ParametricQP(*(np.asarray(each, dtype=float) for each in raw))
     whole = follow(problem, progress=False)
@@ -311,9 +311,9 @@ def test_what_one_precision_refuses_another_start_and_a_finer_precision_are_aske
         _refuses()
 
     monkeypatch.setattr(general, "_SMALL", 0)
-    monkeypatch.setattr(general, "WALKS", {DEFAULT: (refuses, *WALKS[DEFAULT])})
+    monkeypatch.setattr(general, "WALKS", {DEFAULT: (refuses, refuses, WALKS[DEFAULT][-1])})
     found = follow(problem, progress=False)
-    assert len(asked) == 2
+    assert len(asked) == 3  # two walks, and the other one from another start
     np.testing.assert_allclose(found.t, whole.t, atol=1e-14)
     monkeypatch.setattr(general, "WALKS", {DEFAULT: (refuses,)})
     with pytest.raises(DegeneratePathError, match="singular"):
@@ -424,3 +424,49 @@ def test_neighbours_share_a_point_unless_the_solution_jumps():
 def sides(problem, which):
     """Bounds and slopes of some items."""
     return {name: getattr(problem, name)[:, which] for name in ("lower", "upper", "below", "above")}
+
+
+def drawn(rng, large):
+    """A program whose P is of any rank, columns in units of their own, and soft, hard, equal and missing bounds."""
+    n, m = (
+        (int(rng.integers(10, 40)), int(rng.integers(0, 40)))
+        if large
+        else (int(rng.integers(1, 9)), int(rng.integers(0, 8)))
+    )
+    F = rng.integers(-2, 3, (rng.integers(0, n + 1), n)) * (10 ** rng.uniform(-1, 1, n) if large else 1.0)
+    A, q = rng.integers(-2, 3, (m, n)).astype(float), rng.integers(-3, 4, (2, n)).astype(float)
+    if m > 1 and rng.random() < 0.4:
+        A[-1] = A[0]
+    low = rng.integers(-4, 1, (2, n + m)).astype(float)
+    up = low + rng.integers(0, 5, (2, n + m))
+    below, above = rng.integers(1, 5, (2, 2, n + m)).astype(float)
+    for ends, none, share in ((low, -np.inf, 0.35), (up, np.inf, 0.35), (below, np.inf, 0.6), (above, np.inf, 0.6)):
+        ends[:, rng.random(n + m) < share] = none
+    return ParametricQP(F.T @ F, A, q, low, up, below, above)
+
+
+@pytest.mark.skipif("fast" not in ENGINES, reason="installed without a C++ compiler")
+@pytest.mark.parametrize("block", range(4))
+def test_a_solution_that_is_carried_on_is_the_one_that_is_computed_afresh(block, monkeypatch):
+    """Each step is compared with a fresh solution; path and end are those of steps that are all computed afresh."""
+    carries, afresh = WALKS["fast"][:2]
+    began, walks, rng = carries.__init__, [], np.random.default_rng(block)
+
+    def compared(self, data, labels):
+        began(self, data, labels)
+        self._walk.compared = True
+        walks.append(self._walk)
+
+    monkeypatch.setattr(carries, "__init__", compared)
+    for _ in range(15):
+        problem, _ = general._equilibrated(drawn(rng, large=block % 2 == 1))
+        how = {"limit": 10**5, "progress": False}
+        found, other = (general._followed(problem, None, walk=walk, **how) for walk in (carries, afresh))
+        assert found.status == other.status
+        assert found.t[-1] == pytest.approx(other.t[-1], abs=1e-10)
+        for t in np.linspace(0, found.t[-1], 7) if len(found.labels) else ():
+            v, size = at(found, t), 1 + np.abs(at(found, t)) @ np.abs(at(found, t))
+            assert abs(objective(problem, t, v) - objective(problem, t, at(other, t))) <= 1e-10 * size
+    mine = [walk for walk in walks if walk.exchanges and not walk.afresh]
+    assert max(walk.worst for walk in mine) <= 1.0  # no further off than it says it may be
+    assert 2 * sum(walk.solved for walk in mine) < sum(walk.exchanges for walk in mine)

@@ -28,6 +28,12 @@ class Columns {
         : n(n), items(n + m), rank(rank), F_(F, F + size_t(rank) * n) {
         Vector column(items);
         for (int j = 0; j < n; j++) unit_.push_back(std::sqrt(std::max(P[size_t(j) * n + j], 0.0)));
+        top_.assign(items, 0.0);
+        for (int i = 0; i < m; i++)
+            for (int j = 0; j < n; j++) {
+                double size = std::abs(A[size_t(i) * n + j]);
+                top_[j] = std::max(top_[j], size), top_[n + i] = std::max(top_[n + i], size);
+            }
         begin_.push_back(0), rows_begin_.push_back(0);
         for (int j = 0; j < items; j++) {
             for (int i = 0; i < n; i++) column[i] = j < n ? P[size_t(j) * n + i] : A[size_t(j - n) * n + i];
@@ -38,6 +44,7 @@ class Columns {
     }
 
     double diagonal(int j) const { return diagonal_[j]; }
+    double top(int j) const { return top_[j]; }  // the largest of A
     int count(int j) const { return int(begin_[j + 1] - begin_[j]); }
     int below_all() const { return below_all_; }  // numbers of all rows
 
@@ -81,6 +88,18 @@ class Columns {
             }
             add(sizes[r].data(), unit_.data(), unit * size, n);
         }
+    }
+    // sizes += what bounds |some columns| x, for x >= 0: of those that are dense norms, |P_ij| by the root of P_ii P_jj
+    void add_sizes(const Indices &some, const double *x, Vector &sizes) const {
+        double of_P = 0.0, of_A[2] = {0.0, 0.0};
+        for (size_t a = 0; a < some.size(); a++) {
+            int j = some[a];
+            if (dense_[j] && count(j) >= SHORT) of_P += j < n ? unit_[j] * x[a] : 0.0, of_A[j >= n] += x[a];
+            else each(j, [&](int row, double value) { sizes[row] += x[a] * std::abs(value); });
+        }
+        if (of_A[0] + of_A[1] == 0.0) return;
+        for (int j = 0; j < n; j++) sizes[j] += of_P * unit_[j] + of_A[1] * top_[j];
+        for (int j = n; j < items; j++) sizes[j] += of_A[0] * top_[j];
     }
     // out += a (column j), and sizes += b |column j|
     template <class Real>
@@ -144,7 +163,7 @@ class Columns {
         below_.push_back(below), below_all_ += below;
     }
 
-    Vector values_, diagonal_, F_, unit_;
+    Vector values_, diagonal_, F_, unit_, top_;  // top_: the largest of A of each item
     Indices rows_, first_, below_;
     int below_all_ = 0;
     std::vector<size_t> begin_, rows_begin_;

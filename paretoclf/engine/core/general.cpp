@@ -99,7 +99,7 @@ static void walk(nb::module_ &module, const char *name) {
             "H"_a, "q"_a, "sides"_a, "masks"_a, "labels"_a.noconvert(), nb::keep_alive<1, 2>())
         .def("solve", [](W &self, double t) {  // values and multipliers at t, and their rates; None if refused
             Only turn(self);
-            if (!self.solve(Real(t))) return nb::object(nb::none());
+            if (!self.show(Real(t))) return nb::object(nb::none());
             return points(self, 2);
         }, "t"_a)
         .def("run", [](W &self, int64_t limit, bool keep, int64_t steps) {
@@ -143,6 +143,10 @@ static void walk(nb::module_ &module, const char *name) {
         .def_prop_ro("why", [](W &self) { return Only(self), nb::str(self.why.c_str()); })
         .def_prop_ro("exchanges", [](W &self) { return Only(self), self.exchanges; })
         .def_prop_ro("crossed", [](W &self) { return Only(self), self.crossed; })
+        .def_rw("afresh", &W::afresh)
+        .def_rw("compared", &W::compared)
+        .def_ro("worst", &W::worst)
+        .def_ro("solved", &W::solved)
         .def_prop_ro("members", [](W &self) { return Only(self), self.members(); });
 }
 

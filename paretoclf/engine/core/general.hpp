@@ -11,43 +11,10 @@
 #include <numeric>
 #include <string>
 
-#include "inverse.hpp"
+#include "carried.hpp"
+#include "program.hpp"
 
 namespace core {
-
-enum Piece : int8_t { PIECE_BELOW = -2, PIECE_LOWER, PIECE_INSIDE, PIECE_UPPER, PIECE_ABOVE };
-
-// What each number of two precisions can be trusted with; paretoclf/engine/general.py has the reasons.
-template <class Real>
-struct Trust {
-    static constexpr bool twice = !std::is_same_v<Real, double>;
-    static constexpr double rounding = twice ? 1e-29 : 1e-14, drift = twice ? 1e-28 : 1e-13, zero = twice ? 1e-32 : 1e-17;
-    static constexpr double last = twice ? 1e-24 : 1e-11;  // what happens so close to the end is not looked at
-};
-constexpr double OUTSIDE = 1e-6, HARRIS = 1e-12, REST = 1e-10, JOINED = 1e-14;
-constexpr int FRESH = 60;
-
-// The numbers of a program along its line, at t = 0 and at t = 1; zeros where a bound or slope is infinite.
-struct Program {
-    enum Side { LOW, UP, BELOW_SLOPE, ABOVE_SLOPE };
-    Vector q[2], sides[4][2];
-    std::vector<char> has_low, has_up, soft_low, soft_up, fixed;
-    bool free(int i) const { return !has_low[i] && !has_up[i]; }
-};
-
-// What is affine in t: at both ends of the line, now, and its rate.
-template <class Real>
-struct Affine {
-    std::vector<Real> first, last, now[2];
-    explicit Affine(int size) : first(size), last(size), now{std::vector<Real>(size), std::vector<Real>(size)} {}
-    void set(int i, Real a, Real b) { first[i] = a, last[i] = b, now[1][i] = b - a; }
-    Real at(int i, Real t) const { return (Real(1.0) - t) * first[i] + t * last[i]; }
-    void go(Real t) {
-        if constexpr (std::is_same_v<Real, double>) mix(first.data(), last.data(), t, int(first.size()), now[0].data());
-        else for (size_t i = 0; i < first.size(); i++) now[0][i] = at(int(i), t);
-    }
-    void step(Real by) { add(now[0].data(), now[1].data(), by, int(first.size())); }
-};
 
 template <class Real>
 class Walk {
@@ -60,6 +27,10 @@ class Walk {
     int64_t exchanges = 0;
     int crossed = -1;
     std::vector<Real> ray;
+    bool afresh = false;    // each solution is computed afresh, none carried on
+    bool compared = false;  // each that is carried on is compared with one that is computed afresh
+    double worst = 0.0;     // how far one was off then, in units of what it may be
+    int64_t solved = 0;     // how many were computed afresh
     Vector times{0.0};  // ends of the segments
     // Their labels; which of them begin where the one before ends, but for rounding; and all items at the points between
     // which they lie: two of a segment, of which the first is the last of the one before where that is so.
@@ -69,10 +40,10 @@ class Walk {
 
     Walk(const Columns &H, Program program, std::vector<int8_t> begin)
         : labels(std::move(begin)), H_(H), p_(std::move(program)), N_(H.items), n_(H.n), pinned_(N_), known_(N_), low_(N_),
-          high_(N_), q_(n_) {
+          high_(N_), q_(n_), carried_(N_) {
         patience_ = 200 + 2 * int64_t(N_);
-        terms_.assign(N_, 0.0), noise_.resize(N_), at_[0].resize(N_), at_[1].resize(N_);
-        for (int r = 0; r < 2; r++) g_[r].resize(N_), u_[r].resize(N_), error_[r].resize(N_), T_[r].resize(N_);
+        terms_.assign(N_, 0.0), at_[0].resize(N_), at_[1].resize(N_);
+        for (int r = 0; r < 2; r++) g_[r].resize(N_), u_[r].resize(N_), error_[r].resize(N_), T_[r].resize(N_), noise_[r].resize(N_);
         for (int i = 0; i < N_; i++) {
             for (int r = 0; r < 2; r++) {
                 terms_[i] += std::abs(p_.q[r][i]);
@@ -84,6 +55,29 @@ class Walk {
             if (!p_.has_low[i] || !p_.has_up[i] || p_.fixed[i]) continue;
             if (width(i, 1) < width(i, 0)) closing_.push_back(i);
         }
+    }
+
+    // Go on, for so many steps, to the end, or to where there is none.
+    Status run(int64_t limit, bool keep, int64_t steps) {
+        Status found = go_on(limit, keep, steps);
+        if (found != PAUSED) valid_ = false;
+        return found;
+    }
+    // The solution on the basis at t, for who asks; false if it is refused.
+    bool show(Real at) { return valid_ = false, solve(at); }
+    int members() const { return K_.size(); }
+    Real value(int r, int i) const { return labels[i] % 2 ? pinned_.now[r][i] : g_[r][i]; }
+    Real multiplier(int r, int i) const { return labels[i] % 2 ? -g_[r][i] : pinned_.now[r][i]; }
+
+  private:
+    static constexpr double NONE = 1e300;  // no end on this side
+    static double absolute(Real x) { return std::abs(rounded(x)); }
+    static bool less(Real a, Real b) { return rounded(a - b) < 0.0; }
+    bool refuse(const char *reason) { return why = reason, false; }
+    double width(int i, int end) const { return p_.sides[Program::UP][end][i] - p_.sides[Program::LOW][end][i]; }
+    double more(int r, int i) const {  // sizes of the terms of item i that are no products
+        if (r) return terms_[i];
+        return absolute(known_.now[0][i]) + absolute(pinned_.now[0][i]) + (i < n_ ? absolute(q_.now[0][i]) : 0.0);
     }
 
     // The solution on the basis at t; false if it is refused.
@@ -116,6 +110,7 @@ class Walk {
         int k = K_.size();
         for (int r = 0; r < 2; r++)
             for (int a = 0; a < k; a++) each_[r][a] = Trust<Real>::rounding * (size_[r][a] + more(r, K_.members[a]));
+        if (CARRIES) note();
         add_sizes(2, false);
         for (int a = 0; a < k; a++) {
             Real x[2] = {x_[0][a], x_[1][a]};
@@ -134,14 +129,16 @@ class Walk {
         return sum == 0.0 || refuse("the solution is not finite");
     }
 
-    // Go on, for so many steps, to the end, or to where there is none.
-    Status run(int64_t limit, bool keep, int64_t steps) {
+    Status go_on(int64_t limit, bool keep, int64_t steps) {
         if (keep && steps > 0)
             for (Vector *each : {&values, &multipliers}) each->reserve(each->size() + (std::min<int64_t>(steps, 50) + 2) * N_);
         for (; steps > 0; steps--) {
-            if (since_ >= std::max(FRESH, K_.size()) && !factor()) return REFUSED;
-            if (!solve(t)) return REFUSED;
-            if (!event()) return REFUSED;
+            if (!carried()) {
+                if (since_ >= std::max(FRESH, K_.size()) && !factor()) return REFUSED;
+                if (!(valid_ && age_ ? compare(false) : solve(t))) return REFUSED;
+                valid_ = CARRIES && !afresh, age_ = 0, solved++, why.clear(), still_ = error_[1];
+                if (!event()) return REFUSED;
+            }
             Real step = when_ - t;
             bool stands = rounded(step) == 0.0;
             if (keep && rounded(when_) > rounded(t)) record(step);
@@ -150,10 +147,11 @@ class Walk {
             double speed = item_ >= 0 && side_ < 2 ? rounded(speed_of(item_, side_)) : 0.0;
             t = when_;
             if (!stands) {
-                for (auto *each : {&pinned_, &low_, &high_}) each->step(step);
+                for (auto *each : {&pinned_, &low_, &high_}) valid_ ? each->go(t) : each->step(step);
                 add(g_[0].data(), g_[1].data(), step, N_);
             }
-            auto ends = [&](Status status) { return !keep || kept() ? status : REFUSED; };
+            if (valid_) carried_.step(rounded(step)), age_++;
+            auto ends = [&](Status status) { return (!age_ || compare(false)) && (!keep || kept()) ? status : REFUSED; };
             if (item_ < 0) return ends(END);
             if (side_ == 2) return crossed = item_, ends(INFEASIBLE);
             if (exchanges >= limit) return ends(LIMIT);
@@ -168,21 +166,6 @@ class Walk {
             resting_.push_back(item_);  // to the end it is violated by no more than rounding
         }
         return PAUSED;
-    }
-
-    int members() const { return K_.size(); }
-    Real value(int r, int i) const { return labels[i] % 2 ? pinned_.now[r][i] : g_[r][i]; }
-    Real multiplier(int r, int i) const { return labels[i] % 2 ? -g_[r][i] : pinned_.now[r][i]; }
-
-  private:
-    static constexpr double NONE = 1e300;  // no end on this side
-    static double absolute(Real x) { return std::abs(rounded(x)); }
-    static bool less(Real a, Real b) { return rounded(a - b) < 0.0; }
-    bool refuse(const char *reason) { return why = reason, false; }
-    double width(int i, int end) const { return p_.sides[Program::UP][end][i] - p_.sides[Program::LOW][end][i]; }
-    double more(int r, int i) const {  // sizes of the terms of item i that are no products
-        if (r) return terms_[i];
-        return absolute(known_.now[0][i]) + absolute(pinned_.now[0][i]) + (i < n_ ? absolute(q_.now[0][i]) : 0.0);
     }
 
     // ---- pieces ----
@@ -244,13 +227,13 @@ class Walk {
         Indices B;
         for (int i = 0; i < N_; i++)
             if ((labels[i] % 2 == 0) == (i < n_)) B.push_back(i);
-        made_ = true, since_ = 0;
+        made_ = true, since_ = 0, carried_.forget();
         return K_.whole(H_, std::move(B)) || refuse("the basis is singular");
     }
     bool again() {  // K afresh, of the members that there are: labels may be on their way
         Indices B = K_.members;
         std::sort(B.begin(), B.end());
-        since_ = 0;
+        since_ = 0, carried_.forget();
         return K_.whole(H_, std::move(B)) || refuse("the basis is singular");
     }
 
@@ -320,20 +303,23 @@ class Walk {
         if (block) K_.add_block_sizes(count, from, size);
         else K_.add_sizes(count, from, moved);
     }
-    // Column i of the transform, into T_[which], and with what rounding can do to it in noise_; u in B is x_[0].
+    // Column i of the transform, into T_[which], and with what rounding can do to it in noise_[which]; u in B is x_[0].
     bool column(int i, int which) {
         bool member = K_.where[i] >= 0;
+        if constexpr (CARRIES)
+            if (valid_ && quick_column(i, which)) return true;
         std::vector<Real> &out = T_[which];
+        Vector &noise = noise_[which];
         for (int round = 0;; round++) {
-            std::fill(out.begin(), out.end(), Real(0.0)), std::fill(noise_.begin(), noise_.end(), 0.0);
-            if (!member) H_.add_one(i, Real(1.0), Trust<Real>::rounding, out, noise_);
+            std::fill(out.begin(), out.end(), Real(0.0)), std::fill(noise.begin(), noise.end(), 0.0);
+            if (!member) H_.add_one(i, Real(1.0), Trust<Real>::rounding, out, noise);
             int k = K_.size();
             double missed = 0.0, size = 0.0;
             x_[0].assign(K_.room(), Real(0.0)), right_[0].assign(K_.room(), Real(0.0));
             size_[0].assign(K_.room(), 0.0), each_[0].resize(k), moved_[0].assign(K_.room(), 0.0);
             for (int a = 0; a < k; a++) {
                 int j = K_.members[a];
-                right_[0][a] = (j == i ? Real(1.0) : Real(0.0)) - out[j], size_[0][a] = noise_[j] / Trust<Real>::rounding;
+                right_[0][a] = (j == i ? Real(1.0) : Real(0.0)) - out[j], size_[0][a] = noise[j] / Trust<Real>::rounding;
             }
             if (which == 0) first_ = right_[0];
             refine(1);
@@ -347,8 +333,8 @@ class Walk {
         for (int a = 0; a < k; a++) each_[0][a] = Trust<Real>::rounding * size_[0][a];
         add_sizes(1, false);
         for (int a = 0; a < k; a++)
-            H_.add_one(K_.members[a], x_[0][a], Trust<Real>::rounding * absolute(x_[0][a]) + moved_[0][a], out, noise_);
-        for (int a = 0; a < k; a++) out[K_.members[a]] = x_[0][a], noise_[K_.members[a]] = moved_[0][a];
+            H_.add_one(K_.members[a], x_[0][a], Trust<Real>::rounding * absolute(x_[0][a]) + moved_[0][a], out, noise);
+        for (int a = 0; a < k; a++) out[K_.members[a]] = x_[0][a], noise[K_.members[a]] = moved_[0][a];
         return true;
     }
     bool pivot(int i, int j = -1) {
@@ -358,7 +344,7 @@ class Walk {
             if (j >= 0 && !column(j, 1)) return false;
             int items[2] = {i, j};
             const Real *T[2] = {T_[0].data(), T_[1].data()};
-            if (K_.exchange(H_, items, j < 0 ? 1 : 2, T)) return since_++, true;
+            if (K_.exchange(H_, items, j < 0 ? 1 : 2, T)) return since_++, carried_.forget(), true;
             if (since_ == 0) break;
             if (!again()) return false;
         }
@@ -376,7 +362,7 @@ class Walk {
             const double *g[] = {g_[0].data(), g_[1].data()}, *low[] = {low_.now[0].data(), low_.now[1].data()};
             const double *high[] = {high_.now[0].data(), high_.now[1].data()};
             const double *error[] = {error_[0].data(), error_[1].data()};
-            first = arrivals(g, low, high, error, t, last, N_, at_[0].data(), at_[1].data(), &least);
+            first = arrivals(g, low, high, error, age_ ? 0.0 : 1.0, t, last, N_, at_[0].data(), at_[1].data(), &least);
         } else {
             least = NONE;
             for (int i = 0; i < N_; i++)
@@ -474,33 +460,35 @@ class Walk {
         }
         if (moves > 1) return REFUSED;
         if (moves) {
+            bool inside = K_.where[i] >= 0;
             if (!pivot(i)) return REFUSED;
-            relabel(i, to);
+            if (valid_) carry(i, side, inside);
+            relabel(i, to), here(i);
             return PAUSED;
         }
         // du in B and dw outside, unit for i itself
         struct Step {
             Real length;
             double size;
-            int item, label;
+            int item, label, end;
         };
         std::vector<Step> steps;
         auto moved = [&](int j) { return j == i ? Real(double(unit)) : Real(double(unit)) * T_[0][j]; };
         for (int j = 0; j < N_; j++) {
             // Its known part stands still: an even item moves its value, an odd one its multiplier.
-            if (j == i || (labels[j] % 2 == 0) != released || !(absolute(T_[0][j]) > noise_[j])) continue;
+            if (j == i || (labels[j] % 2 == 0) != released || !(absolute(T_[0][j]) > noise_[0][j])) continue;
             Real move = moved(j);
             if (j < n_ && !released) move = -move;
             int end = rounded(move) > 0.0 ? 1 : 0;
             Real room = room_of(j, end);
             if (rounded(room) > 0.5 * NONE) continue;
-            if (rounded(room) <= error_[0][j]) room = 0.0;
-            steps.push_back({room / (rounded(move) < 0.0 ? -move : move), absolute(move), j, beyond(j, labels[j], end)});
+            if (rounded(room) <= (age_ ? 0.0 : error_[0][j])) room = 0.0;
+            steps.push_back({room / (rounded(move) < 0.0 ? -move : move), absolute(move), j, beyond(j, labels[j], end), end});
         }
         if (!p_.free(i) && limit_of(i, to, side).side != NOWHERE) {
             Real g = to % 2 ? -multiplier(0, i) : value(0, i);
             Real end = (Real(1.0) - t) * limit_at(i, to, side, 0) + t * limit_at(i, to, side, 1), room = side ? end - g : g - end;
-            steps.push_back({rounded(room) > 0.0 ? room : Real(0.0), 1.0, i, beyond(i, to, side)});
+            steps.push_back({rounded(room) > 0.0 ? room : Real(0.0), 1.0, i, beyond(i, to, side), side});
         }
         if (steps.empty()) {
             ray.assign(N_, Real(0.0));  // of values where it is unbounded, of multipliers where it is infeasible
@@ -531,14 +519,202 @@ class Walk {
         if (!found) return refuse("the solution is not finite"), REFUSED;
         int j = found->item, label = found->label;
         if (j != i) {
+            bool inside[2] = {K_.where[i] >= 0, K_.where[j] >= 0};
             if (!pivot(i, j)) return REFUSED;
-            relabel(i, to);
+            if (valid_) carry(i, side, j, found->end, inside);
+            relabel(i, to), here(i);
         }
-        relabel(j, label);
+        Real by[2] = {-known_.at(j, t), -known_.now[1][j]};
+        relabel(j, label), here(j);
+        by[0] += known_.at(j, t), by[1] += known_.now[1][j];
+        if (valid_ && j == i) spread(0, by);
         return PAUSED;
     }
 
-    // T_[0] and noise_ for item i; whether its pivot is not 0: 1, 0, or -1 where that is unclear; 2 if refused.
+    // ---- the solution, carried to the next basis: what is known of an item changes, and all others follow its column ----
+
+    static constexpr bool CARRIES = !Trust<Real>::twice;
+
+    // Whether a solution that was carried here tells what comes first, and item_, side_ and when_ say what that is.
+    bool carried() {
+        if (!valid_ || age_ >= EPOCH || since_ >= std::max(FRESH, K_.size()) || standing_ >= patience_) return false;
+        if (!resting_.empty()) return false;
+        for (int r = 0; r < 2; r++) carried_.bound(H_, K_, carried_.left[r], error_[r]);
+        if (compared && !compare(true)) return false;
+        return event() && clear();
+    }
+    // How wrong a value may be after a step, next to the largest value, and a multiplier.
+    double off(double step) const {
+        double size[2] = {}, most[2] = {};
+        if constexpr (CARRIES) {
+            const double *error[] = {error_[0].data(), error_[1].data()};
+            of_kinds(labels.data(), g_[0].data(), pinned_.now[0].data(), error, step, N_, size, most);
+        }
+        double worst = 0.0;
+        for (int kind = 0; kind < 2; kind++)
+            if (most[kind] > 0.0) worst = std::max(worst, size[kind] > 0.0 ? most[kind] / size[kind] : NONE);
+        return worst;
+    }
+    // Whether no other item can come to an end of its piece before the one that was found.
+    bool clear() {
+        Real step = when_ - t;
+        double span = rounded(step), own = 0.0;
+        bool found = item_ >= 0 && side_ < 2;
+        if (found) own = (error_[0][item_] + span * error_[1][item_]) / rounded(speed_of(item_, side_));
+        if (!(own <= WHEN && off(span) <= ALL)) {
+            largest_terms();
+            if (!carried_.fits(K_, n_, most_)) return false;
+        }
+        if constexpr (CARRIES) {
+            const double *g[] = {g_[0].data(), g_[1].data()}, *low[] = {low_.now[0].data(), low_.now[1].data()};
+            const double *high[] = {high_.now[0].data(), high_.now[1].data()};
+            const double *error[] = {error_[0].data(), error_[1].data()};
+            return due(g, low, high, error, still_.data(), span + own, N_) <= found;
+        }
+        return false;
+    }
+    // Compute it afresh, and see whether the one that was carried here is that one but for what it may be wrong by; false
+    // where it is not. `back`: which changes nothing.
+    bool compare(bool back) {
+        for (int r = 0; r < 2; r++) carried_.bound(H_, K_, carried_.left[r], error_[r]);
+        std::vector<Real> g[] = {g_[0], g_[1]};
+        Vector error[] = {error_[0], error_[1]};
+        Carried<Real> kept(0);
+        if (back) kept = carried_;
+        if (!solve(t)) return false;
+        double most = 0.0;
+        for (int r = 0; r < 2; r++)
+            for (int i = 0; i < N_; i++) {
+                double off = absolute(g[r][i] - g_[r][i]);
+                if (off > 0.0) most = std::max(most, off / (error[r][i] + error_[r][i]));
+            }
+        worst = std::max(worst, most);
+        if (!(most <= 1.0)) return refuse("the solution that was carried on is another one");
+        if (!back) return true;
+        kept.forget(), carried_ = std::move(kept);
+        for (int r = 0; r < 2; r++) g_[r] = std::move(g[r]), error_[r] = std::move(error[r]);
+        return true;
+    }
+    // What is left of the equations of a solution that has just been computed; each_ has it for members.
+    void note() {
+        for (int r = 0; r < 2; r++) {
+            Vector &left = carried_.left[r], sizes(K_.size());
+            sizes_.resize(N_);
+            fixed_[r][0] = fixed_[r][1] = 0.0;
+            for (int i = 0; i < N_; i++) {
+                double size = absolute(known_.now[r][i]) + absolute(pinned_.now[r][i]) + (i < n_ ? absolute(q_.now[r][i]) : 0.0);
+                sizes_[i] = Trust<Real>::rounding * (size + (r ? 0.0 : MIXED * terms_[i]));
+                left[i] = error_[r][i] + sizes_[i];
+                fixed_[r][i >= n_] = std::max(fixed_[r][i >= n_], left[i]);
+            }
+            for (int a = 0; a < K_.size(); a++) sizes[a] = Trust<Real>::rounding * absolute(x_[r][a]);
+            H_.add_sizes(K_.members, sizes.data(), left);
+            for (int a = 0; a < K_.size(); a++) {
+                int j = K_.members[a];
+                left[j] = Trust<Real>::rounding * size_[r][a] + sizes_[j] + absolute(right_[r][a]);
+                g_[r][j] = x_[r][a];
+            }
+        }
+        largest_terms();
+        carried_.begin(K_, n_, most_);
+    }
+    // The largest terms of equations of variables and rows, where it is and of the rates, into most_.
+    void largest_terms() {
+        for (int r = 0; r < 2; r++) {
+            double most[2] = {0.0, 0.0};
+            for (int j : K_.members) {
+                double size = absolute(g_[r][j]);
+                most[0] = std::max(most[0], size * (j < n_ ? H_.diagonal(j) : H_.top(j)));
+                if (j < n_) most[1] = std::max(most[1], size * H_.top(j));
+            }
+            for (int kind = 0; kind < 2; kind++) most_[r][kind] = fixed_[r][kind] + Trust<Real>::rounding * most[kind];
+        }
+    }
+    void here(int i) {  // of a new piece
+        for (auto *each : {&pinned_, &low_, &high_}) each->now[0][i] = each->at(i, t);
+    }
+    // What is known of the item of a column changes by so much, and by so much in its rate.
+    void spread(int which, const Real *by) {
+        const std::vector<Real> &T = T_[which];
+        for (int r = 0; r < 2; r++) {
+            if (rounded(by[r]) == 0.0) continue;
+            if constexpr (CARRIES) {
+                outside(K_.where.data(), T.data(), by[r], n_, g_[r].data());
+                advance(g_[r].data() + n_, T.data() + n_, by[r], N_ - n_);
+            }
+            carried_.add(r, which, absolute(by[r]));
+        }
+    }
+    // What was known of it is g from now on, changed by so much.
+    void release(int i, bool inside, const Real *by) {
+        for (int r = 0; r < 2; r++) {
+            Real was = pinned_.now[r][i];
+            g_[r][i] = ((i < n_) == inside ? -was : was) + (i < n_ && inside ? -by[r] : by[r]);
+        }
+        still_[i] = 0.0;
+    }
+    // By how much g of item i must change to be at that end of its piece, and to stay there; as w or u
+    Real wanted(int r, int i, int end, bool inside) const {
+        Real by = (end ? high_ : low_).now[r][i] - g_[r][i];
+        return i < n_ && !inside ? -by : by;
+    }
+    void carry(int i, int side, bool inside) {
+        Real by[2];
+        for (int r = 0; r < 2; r++) by[r] = wanted(r, i, side, inside) / T_[0][i];
+        spread(0, by), release(i, inside, by);
+    }
+    void carry(int i, int side, int j, int end, const bool *inside) {
+        Real a = T_[0][i], b = T_[1][i], c = T_[0][j], d = T_[1][j], determinant = a * d - b * c, by[2][2];
+        for (int r = 0; r < 2; r++) {
+            Real x = wanted(r, i, side, inside[0]), y = wanted(r, j, end, inside[1]);
+            by[0][r] = (d * x - b * y) / determinant, by[1][r] = (a * y - c * x) / determinant;
+        }
+        spread(0, by[0]), spread(1, by[1]);
+        release(i, inside[0], by[0]), release(j, inside[1], by[1]);
+    }
+    // A column by one product with K, as well as its own equations say; false if that is not well.
+    bool quick_column(int i, int which) {
+        std::vector<Real> &out = T_[which];
+        Vector &left = carried_.column[which];
+        std::fill(out.begin(), out.end(), Real(0.0)), std::fill(left.begin(), left.end(), 0.0);
+        if (K_.where[i] < 0) H_.add_one(i, Real(1.0), Trust<Real>::rounding, out, left);
+        int k = K_.size();
+        x_[0].assign(K_.room(), Real(0.0)), right_[0].assign(K_.room(), Real(0.0)), each_[0].resize(k);
+        change_[0].resize(K_.room());
+        const Real *right[] = {right_[0].data()};
+        Real *to[] = {change_[0].data()};
+        auto missing = [&](int a) { return (K_.members[a] == i ? Real(1.0) : Real(0.0)) - out[K_.members[a]]; };
+        for (int a = 0; a < k; a++) right_[0][a] = missing(a);
+        if (which == 0) first_ = right_[0];
+        for (int turn = 0;; turn++) {
+            std::fill(change_[0].begin(), change_[0].end(), Real(0.0));
+            K_.add_times(1, right, to);
+            for (int a = 0; a < k; a++) x_[0][a] += change_[0][a], H_.add_to(K_.members[a], change_[0][a], out.data());
+            if (turn == 0) {
+                for (int a = 0; a < k; a++) each_[0][a] = Trust<Real>::rounding * absolute(x_[0][a]);
+                H_.add_sizes(K_.members, each_[0].data(), left);
+            }
+            double missed[2] = {0.0, 0.0}, size[2];
+            for (int a = 0; a < k; a++) {
+                right_[0][a] = missing(a);
+                double &most = missed[K_.members[a] >= n_];
+                most = std::max(most, absolute(right_[0][a]));
+            }
+            Carried<Real>::largest(left, K_, n_, size);
+            if (missed[0] <= 4.0 * size[0] && missed[1] <= 4.0 * size[1]) break;
+            if (turn == 2) return valid_ = false;
+        }
+        for (int a = 0; a < k; a++) out[K_.members[a]] = x_[0][a], left[K_.members[a]] += absolute(right_[0][a]);
+        carried_.bound(H_, K_, left, noise_[which]);
+        return true;
+    }
+    bool curved(int i) const {  // whether the objective can be curved along its column
+        bool found = i < n_ && H_.diagonal(i) > 0.0;
+        for (int a = 0; a < K_.size() && !found; a++) found = K_.members[a] < n_ && H_.diagonal(K_.members[a]) > 0.0;
+        return found;
+    }
+
+    // T_[0] and noise_[0] for item i; whether its pivot is not 0: 1, 0, or -1 where that is unclear; 2 if refused.
     int response(int i) {
         if (!column(i, 0)) return 2;
         int k = K_.size(), place = K_.where[i];
@@ -548,19 +724,21 @@ class Walk {
         if constexpr (std::is_same_v<Real, double>) largest = largest_size(T_[0].data(), N_);
         else for (int j = 0; j < N_; j++) largest = std::max(largest, absolute(T_[0][j]));
         T_[0][i] = own;
-        for (double &noise : noise_) noise = std::max(noise, Trust<Real>::zero * largest);
+        for (double &noise : noise_[0]) noise = std::max(noise, Trust<Real>::zero * largest);
+        if (valid_ && absolute(own) > PLAIN * noise_[0][i]) return 1;
+        if (valid_ && !curved(i)) return 0;
         // The pivot dx'P dx, by terms that do not cancel; its size, and what errors of dx do to it.
         Real energy = 0.0;
         double size = 0.0, wrong = 0.0;
         for (int a = 0; a < k; a++) {
             if (K_.members[a] >= n_) continue;
             Real x = x_[0][a];
-            double off = noise_[K_.members[a]];
+            double off = noise_[0][K_.members[a]];
             for (int b = 0; b < k; b++) {
                 if (K_.members[b] >= n_) continue;
                 double entry = K_.block(a)[b];
                 energy += x * x_[0][b] * Real(entry);
-                size += absolute(x) * absolute(x_[0][b]) * std::abs(entry), wrong += off * noise_[K_.members[b]] * std::abs(entry);
+                size += absolute(x) * absolute(x_[0][b]) * std::abs(entry), wrong += off * noise_[0][K_.members[b]] * std::abs(entry);
             }
             if (place < 0 && i < n_) {  // first_ is minus the column of H
                 energy -= Real(2.0) * x * first_[a], size += 2.0 * absolute(x) * absolute(first_[a]);
@@ -624,15 +802,19 @@ class Walk {
     const Program p_;
     const int N_, n_;
     Inverse<Real> K_;
-    bool made_ = false;
+    bool made_ = false, valid_ = false;  // whether the solution may be carried on
+    double fixed_[2][2], most_[2][2];
+    Vector still_, sizes_;  // rates that are 0
+    int age_ = 0;   // exchanges since it was computed
     int since_ = 0;  // exchanges since K is made afresh
     int64_t standing_ = 0, patience_ = 0;
     Indices resting_, closing_, rows_, variables_;
     Vector terms_;
 
     Affine<Real> pinned_, known_, low_, high_, q_;
+    Carried<Real> carried_;
     std::vector<Real> g_[2], u_[2], x_[2], T_[2], right_[2], change_[2], first_, at_[2];
-    Vector error_[2], noise_, size_[2], each_[2], moved_[2];
+    Vector error_[2], noise_[2], size_[2], each_[2], moved_[2];
 
     std::vector<int8_t> recorded_;  // labels of the last segment, and how far its end may be off
     Vector apart_, point_[2];

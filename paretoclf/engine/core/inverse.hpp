@@ -26,9 +26,15 @@ class Inverse {
         int k = size();
         reserve(k, 0);
         for (int a = 0; a < k; a++) where[members[a]] = a;
+        n_ = H.n;
         for (int a = 0; a < k; a++) read_block(H, a);
-        return invert();
+        if (!invert()) return false;
+        kinds();
+        for (int a = 0; a < k; a++) add_up(a);
+        return true;
     }
+
+    const Vector &sums(int kind) const { return sums_[kind]; }  // |K| 1 over the members that are variables, or rows
 
     int room() const { return apart_; }  // how long vectors of members must be: whole lanes
 
@@ -58,8 +64,10 @@ class Inverse {
                 // Of T, rows are columns within the basis and within the rest, and minus columns between the two.
                 left_[p][s] = sum, right_[p][s] = leaving[p] ? T[p][members[s]] : -T[p][members[s]];
             }
-        for (int s = 0; s < k; s++)
+        for (int s = 0; s < k; s++) {
             for (int p = 0; p < count; p++) add(&K_[size_t(s) * apart_], right_[p].data(), -left_[p][s], k);
+            add_up(s);
+        }
         for (int p = 0; p < count; p++)
             if (leaving[p]) remove(where[items[p]]);
         reserve(size() + count, size());
@@ -71,11 +79,29 @@ class Inverse {
             at(last, last) = pivot[p][p];
             if (p == 0) left_[1].resize(std::max<size_t>(left_[1].size(), last + 2)), left_[1][last] = pivot[0][1];
             read_block(H, last);
+            if constexpr (std::is_same_v<Real, double>) {
+                for (int s = 0; s < last; s++) sums_[items[p] >= n_][s] += std::abs(left_[p][s]);
+                kinds(), add_up(last);
+            }
         }
         return true;
     }
 
   private:
+    // The row a of K in sums_, for doubles.
+    void add_up(int a) {
+        if constexpr (std::is_same_v<Real, double>) {
+            const double *row = &K_[size_t(a) * apart_];
+            sums_[0][a] = dot_of_sizes(row, kind_[0].data(), int(kind_[0].size()));
+            sums_[1][a] = dot_of_sizes(row, kind_[1].data(), int(kind_[1].size()));
+        }
+    }
+    void kinds() {
+        for (int kind = 0; kind < 2; kind++) {
+            sums_[kind].resize(size()), kind_[kind].resize(size());
+            for (int a = 0; a < size(); a++) kind_[kind][a] = (members[a] >= n_) == kind;
+        }
+    }
     Real &at(int a, int b) { return K_[size_t(a) * apart_ + b]; }
     template <class Number>
     void products(const Lines<Number> &M, int count, const Real *const *x, double sign, Real *const *out) const {
@@ -114,8 +140,11 @@ class Inverse {
             for (int b = 0; b <= last; b++) at(b, a) = at(b, last), S_[size_t(b) * apart_ + a] = S_[size_t(b) * apart_ + last];
             for (int p = 0; p < 2; p++)
                 if (int(left_[p].size()) > last) left_[p][a] = left_[p][last];
+            for (Vector &sums : sums_)
+                if (int(sums.size()) > last) sums[a] = sums[last];
         }
         members.pop_back();
+        kinds();
     }
     bool invert() {  // by elimination with the largest pivots, then symmetric
         int k = size();
@@ -156,7 +185,8 @@ class Inverse {
         rows_ = rows, apart_ = apart;
     }
 
-    int rows_ = 0, apart_ = 0;
+    int rows_ = 0, apart_ = 0, n_ = 0;
+    Vector sums_[2], kind_[2];
     Lines<Real> K_;
     Lines<double> S_;
     std::vector<Real> left_[2], right_[2];

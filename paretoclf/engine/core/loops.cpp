@@ -130,8 +130,55 @@ EVERY_PROCESSOR void mix(const double *RESTRICT first, const double *RESTRICT la
     for (int i = 0; i < n; i++) out[i] = (1.0 - t) * first[i] + t * last[i];
 }
 
+EVERY_PROCESSOR int due(const double *const *g, const double *const *low, const double *const *high,
+                        const double *const *error, const double *RESTRICT still, double span, int n) {
+    const double *RESTRICT x = g[0], *RESTRICT dx = g[1], *RESTRICT a = low[0], *RESTRICT da = low[1], *RESTRICT b = high[0],
+                           *RESTRICT db = high[1], *RESTRICT e = error[0], *RESTRICT de = error[1];
+    int64_t found = 0;
+    for (int i = 0; i < n; i++) {
+        double down = da[i] - dx[i], up = dx[i] - db[i], least = still[i];
+        found += (x[i] - a[i] - e[i] <= (down + de[i]) * span) & (down > least);
+        found += (b[i] - x[i] - e[i] <= (up + de[i]) * span) & (up > least);
+    }
+    return int(found);
+}
+
+EVERY_PROCESSOR void bounds(const double *RESTRICT reach_0, const double *RESTRICT reach_1, const double *most,
+                            const double *RESTRICT of, const int *RESTRICT where, int n, double *RESTRICT out) {
+    double a = most[0], b = most[1];
+    for (int i = 0; i < n; i++) out[i] = a * reach_0[i] + b * reach_1[i] + (where[i] < 0 ? of[i] : 0.0);
+}
+
+EVERY_PROCESSOR void grow(double *RESTRICT x, double *RESTRICT dx, double by, double once, int n) {
+    for (int i = 0; i < n; i++) x[i] = once * x[i] + by * dx[i], dx[i] *= once;
+}
+
+EVERY_PROCESSOR void outside(const int *RESTRICT where, const double *RESTRICT T, double a, int n, double *RESTRICT g) {
+    for (int i = 0; i < n; i++) g[i] += where[i] < 0 ? -(a * T[i]) : a * T[i];
+}
+
+EVERY_PROCESSOR void of_kinds(const int8_t *RESTRICT labels, const double *RESTRICT g, const double *RESTRICT pinned,
+                              const double *const *error, double step, int n, double *size, double *most) {
+    const double *RESTRICT e = error[0], *RESTRICT de = error[1];
+    double sizes[2][LANES] = {}, errors[2][LANES] = {};
+    auto one = [&](int i, int l) __attribute__((always_inline)) {
+        bool odd = labels[i] & 1;
+        double x = std::abs(g[i]), y = std::abs(pinned[i]), off = e[i] + step * de[i];
+        double value = odd ? y : x, multiplier = odd ? x : y, own = odd ? 0.0 : off, other = odd ? off : 0.0;
+        sizes[0][l] = value > sizes[0][l] ? value : sizes[0][l], sizes[1][l] = multiplier > sizes[1][l] ? multiplier : sizes[1][l];
+        errors[0][l] = own > errors[0][l] ? own : errors[0][l], errors[1][l] = other > errors[1][l] ? other : errors[1][l];
+    };
+    int i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (int l = 0; l < LANES; l++) one(i + l, l);
+    for (; i < n; i++) one(i, 0);
+    for (int kind = 0; kind < 2; kind++)
+        for (int l = 0; l < LANES; l++)
+            size[kind] = std::max(size[kind], sizes[kind][l]), most[kind] = std::max(most[kind], errors[kind][l]);
+}
+
 EVERY_PROCESSOR double arrivals(const double *const *g, const double *const *low, const double *const *high,
-                                const double *const *error, double t, double last, int n, double *RESTRICT at_low,
+                                const double *const *error, double near, double t, double last, int n, double *RESTRICT at_low,
                                 double *RESTRICT at_high, double *least) {
     const double *RESTRICT x = g[0], *RESTRICT dx = g[1], *RESTRICT a = low[0], *RESTRICT da = low[1], *RESTRICT b = high[0],
                            *RESTRICT db = high[1], *RESTRICT e = error[0], *RESTRICT de = error[1];
@@ -142,7 +189,8 @@ EVERY_PROCESSOR double arrivals(const double *const *g, const double *const *low
         double to_low = x[i] - a[i], to_high = b[i] - x[i], down = da[i] - dx[i], up = dx[i] - db[i];
         double nearest = (to_low < to_high ? to_low : to_high) + e[i];
         left = nearest < left ? nearest : left;
-        double when_low = t + (to_low > e[i] ? to_low : 0.0) / down, when_high = t + (to_high > e[i] ? to_high : 0.0) / up;
+        double there = near * e[i];
+        double when_low = t + (to_low > there ? to_low : 0.0) / down, when_high = t + (to_high > there ? to_high : 0.0) / up;
         when_low = down > de[i] ? when_low : NEVER, when_high = up > de[i] ? when_high : NEVER;
         at_low[i] = when_low, at_high[i] = when_high;
         double sooner = when_low < when_high ? when_low : when_high;

@@ -37,10 +37,29 @@ void sizes_times(const double *M, int apart, int k, int count, const double *con
 void mix(const double *first, const double *last, double t, int n, double *out);
 
 // When g, that grows by dg, comes to the ends low and high of its piece: into at_low and at_high, infinite where it does not
-// go there faster than error[1] says; of what it is beyond an end by less than error[0] nothing is made. The first of all;
+// go there faster than error[1] says; what it is before an end by less than near times error[0] is nothing. The first of all;
 // least: the smallest room that is left, plus its error.
 double arrivals(const double *const *g, const double *const *low, const double *const *high, const double *const *error,
-                double t, double last, int n, double *at_low, double *at_high, double *least);
+                double near, double t, double last, int n, double *at_low, double *at_high, double *least);
+
+// How many ends of pieces may be reached within a span, by what g, its rate and the ends may be wrong by. A rate of
+// no more than `still` is 0.
+int due(const double *const *g, const double *const *low, const double *const *high, const double *const *error,
+        const double *still, double span, int n);
+
+// What a solution that is carried on may be wrong by (see carried.hpp): most_0 reach_0 + most_1 reach_1, and `of` outside B.
+void bounds(const double *reach_0, const double *reach_1, const double *most, const double *of, const int *where, int n, double *out);
+
+// x = once x + by dx, then dx = once dx
+void grow(double *x, double *dx, double by, double once, int n);
+
+// g += a T, with the other sign outside B, where `where` is negative.
+void outside(const int *where, const double *T, double a, int n, double *g);
+
+// The largest sizes of values (labels that are even) and multipliers, of which one is g and the other one pinned; the largest
+// error_0 + step error_1 of those that are g.
+void of_kinds(const int8_t *labels, const double *g, const double *pinned, const double *const *error, double step, int n,
+              double *size, double *most);
 
 // out_q += sum_j a_qj row_j, where row j is the n numbers from flat[start[j]] on; rows of a and out are so far apart.
 void add_rows(const double *flat, const int64_t *start, int k, const double *a, int a_apart, int rows, int n, double *out,
