@@ -78,9 +78,15 @@ WalkOf = Callable[[Data, Index], WalkOn]
 
 
 def first_labels(data: Data) -> Index:
-    """No item in the basis: variables at a bound (those without one wait at 0), rows between theirs."""
+    """No item in the basis: variables at a bound (those without one wait at 0), rows where they are then, if soft."""
+    n = data.problem.n
     at_bound = np.where(data.has_low | ~data.has_up, LOWER, UPPER)
-    return np.where(np.arange(data.fixed.size) < data.problem.n, at_bound, INSIDE).astype(np.int64)
+    x = np.where(data.has_low, data.low[0], data.up[0])[:n]
+    v = np.concatenate([x, data.problem.A.dot(x) if n else data.low[0, n:]])
+    under, over = data.soft_low & (v < data.low[0]), data.soft_up & (v > data.up[0])
+    kink = data.fixed & ~under & ~over  # between its bounds there is no room
+    rows = np.where(over | (kink & data.soft_up), ABOVE, np.where(under | (kink & data.soft_low), BELOW, INSIDE))
+    return np.where(np.arange(data.fixed.size) < n, at_bound, rows).astype(np.int64)
 
 
 def shifted(data: Data, labels: Index, walk: WalkOf, draw: int = 0) -> Data:
@@ -92,21 +98,25 @@ def shifted(data: Data, labels: Index, walk: WalkOf, draw: int = 0) -> Data:
     q, low, up, below, above = (each[[0, 0]].copy() for each in (data.q, data.low, data.up, data.below, data.above))
     still = replace(data, q=q, low=low, up=up, below=below, above=above)
     v, y = (each[0] for each in walk(still, labels).solve(0))
-    by = np.random.default_rng(draw).integers(8, 64, N)
-    unit = np.array([Fraction(int(k), 16) for k in by], dtype=object) if data.exact else by / 16.0
-    unit = np.where(data.fixed, 0 * unit, unit)
-    inside = labels == INSIDE
-    low[0] = np.where(inside & data.has_low & ((v < low[0]) | data.fixed), v - unit, low[0])
-    up[0] = np.where(inside & data.has_up & ((v > up[0]) | data.fixed), v + unit, up[0])
-    low[0] = np.where((labels == BELOW) & (v > low[0]), v, low[0])
-    up[0] = np.where((labels == ABOVE) & (v < up[0]), v, up[0])
+    rng = np.random.default_rng(draw)
+    if data.exact:
+        unit = np.array([Fraction(int(k), 16) for k in rng.integers(8, 64, N)], dtype=object)
+    else:
+        unit = rng.integers(2**15, 2**18, N) / 2.0**16  # short, so that sums of them are exact
+    inside, room = labels == INSIDE, np.where(data.fixed, 0 * unit, unit)
+    low[0] = np.where(inside & data.has_low & ((v <= low[0]) | data.fixed), v - room, low[0])
+    up[0] = np.where(inside & data.has_up & ((v >= up[0]) | data.fixed), v + room, up[0])
+    low[0] = np.where((labels == BELOW) & (v >= low[0]), v + unit, low[0])
+    up[0] = np.where((labels == ABOVE) & (v <= up[0]), v - unit, up[0])
+    up[0] = np.where((labels == BELOW) & data.fixed, low[0], up[0])
+    low[0] = np.where((labels == ABOVE) & data.fixed, up[0], low[0])
     kink = data.fixed & (labels == LOWER)
     most = np.where(labels == LOWER, np.where(data.soft_low, below[0], np.maximum(y, unit)), 0 * y)
     least = np.where((labels == UPPER) | kink, np.where(data.soft_up, -above[0], np.minimum(y, -unit)), 0 * y)
     most = np.where(kink & ~data.soft_low, np.maximum(y, 0 * y), most)
     least = np.where(kink & ~data.soft_up, np.minimum(y, 0 * y), least)
     hard = (labels % 2 != 0) & ~data.fixed & ~data.free
-    wrong = hard & np.where(labels == LOWER, y < 0, y > 0)
+    wrong = hard & np.where(labels == LOWER, y <= 0, y >= 0)
     sign = np.where(labels == LOWER, 1, -1)
     pushed = np.where(wrong, np.where(sign > 0, np.minimum(unit, most), np.maximum(-unit, least)), y)
     wanted = np.where(labels % 2 == 0, y, np.where(data.free, 0 * y, np.minimum(np.maximum(pushed, least), most)))
