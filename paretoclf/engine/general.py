@@ -31,6 +31,10 @@ from paretoclf.problem.parametric_qp import ParametricQP, Trace
 _ROUNDS = 8
 #: Of the unit that the data have, what cancels in twice the precision leaves this share of, and not an exact 0.
 _CANCELLED = 1e-25
+#: What is tried before a path is refused.
+_WAYS = "in doubles, with each step computed afresh, from another start, and in twice the precision"
+#: Exchanges an item that the search for a start may take at least.
+_SEARCH = 10
 #: Problems of no more items are followed in fractions where rounding errors leave open how they go on.
 _SMALL = 30
 
@@ -52,7 +56,8 @@ def follow(
     labels : int array of shape (items,), optional
         A guess of where the items are at t = 0; a wrong one costs time only.
     max_events : int, optional
-        Exchanges after which to stop, with status "limit"; by default 200 items + 10 000.
+        Exchanges after which to stop, with status "limit"; by default 200 items + 10 000. The search for an optimum at
+        t = 0 has as many of its own, and no fewer than 10 an item; where it ends so, there are no segments.
     progress : bool or callable, optional
         Whether to show a bar; by default on a terminal. Or who is told by how much each step has advanced.
     engine : "fast", "careful", "textbook" or None
@@ -95,7 +100,8 @@ def follow(
     except DegeneratePathError as refused:
         if problem.items <= _SMALL and (same := in_fractions(problem)) is not None:
             return in_doubles(_followed(same, labels, walk=Walk, **how))
-        found = _again(others, refused)
+        tried = _WAYS if len(coarse) > 1 and not precise else "from two starts"
+        found = _again(others, refused, tried)
     bend = float(np.abs(stated.P).max(initial=0.0)) or 1.0
     _clear_cancelled(found.values, stated.lower, stated.upper, stated.q / bend)
     _clear_cancelled(found.multipliers, stated.q, stated.below, stated.above)
@@ -112,12 +118,15 @@ def _clear_cancelled(own: Array, *data: Array) -> None:
         own[np.abs(own) <= _CANCELLED * min(sizes)] = 0.0
 
 
-def _again(ways: Sequence[Callable[[], Trace]], refused: DegeneratePathError) -> Trace:
+def _again(ways: Sequence[Callable[[], Trace]], refused: DegeneratePathError, tried: str) -> Trace:
     """The path, in the first of some other ways that leads to its end; what refused it if none does."""
     for way in ways:
         with suppress(DegeneratePathError):
             return way()
-    raise refused
+    remedy = f"It was tried {tried}. Rescale the data, or use a slightly different line."
+    raise DegeneratePathError(
+        refused.cause, t=refused.t, costs=refused.costs, n_margin=None, remedy=remedy
+    ) from refused
 
 
 def _followed(
@@ -132,7 +141,9 @@ def _followed(
             there, begin = shifted(data, guess, walk, draw), guess
     there = there or shifted(data, begin, walk, draw)
     first = walk(there, begin)
-    found = first.follow(200 * problem.items + 10_000, keep=False)
+    most = min(200 * problem.items + 10_000, max(limit, _SEARCH * problem.items))
+    with meter(False if callable(progress) else progress, "start") as update:
+        found = first.follow(most, keep=False, report=reaching(update))
     if found.status != "end":
         return replace(found, t=np.zeros(1), exchanges=first.exchanges)
     with meter(progress) as update:

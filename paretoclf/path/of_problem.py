@@ -39,7 +39,15 @@ from paretoclf.path.along import (
     moves,
 )
 from paretoclf.path.of_problem_stored import arrays_of
-from paretoclf.path.program_ends import beyond_of, no_start, ray_of, refusal, taken_back
+from paretoclf.path.program_ends import (
+    OutOfExchanges,
+    beyond_of,
+    no_start,
+    out_of_exchanges,
+    ray_of,
+    refusal,
+    taken_back,
+)
 from paretoclf.path.storage import write_file
 from paretoclf.problem.parametric_qp import shortest_stretch
 from paretoclf.proof.programs import CompiledProof, Sizes, Units, judge_points
@@ -577,6 +585,8 @@ def trace_problem(
     reduced, reducing = _timed(lambda: reduce(source.line))
     try:
         return _traced(source, reduced, reducing, **how)
+    except OutOfExchanges:
+        raise
     except DegeneratePathError as error:
         refused = error
     # Its points may be known too little, or the products of rows that are squared bend where the program does not.
@@ -603,8 +613,9 @@ def _traced(
     followed = partial(follow, max_events=max_events, progress=progress, precise=precise)
     found, tracing = _timed(lambda: followed(reduced.problem))
     if found.status == "limit" and max_events is None:
-        why = f"it has not come to its end after {found.exchanges} exchanges"
-        raise refusal(why, float(found.t[-1]), "Give max_events for as many as you want.")
+        raise out_of_exchanges(
+            "its end was not reached" if len(found.labels) else "no optimum was found at the start", found
+        )
     ray = None if found.status in ("end", "limit") else ray_of(reduced, found)
     if not len(found.labels):
         raise no_start(reduced, found, ray)

@@ -22,6 +22,10 @@ from paretoclf.problem.parametric_qp import Trace
 from paretoclf.proof.programs import judge_points, judge_ray
 
 
+class OutOfExchanges(DegeneratePathError):
+    """As many exchanges were made as were allowed: no other way is tried."""
+
+
 def ray_of(reduced: Reduced, found: Trace) -> Array:
     """The ray in terms of the compiled program."""
     if found.item >= 0:
@@ -50,7 +54,7 @@ def beyond_of(line: ProgramLine, status: str, ray: Array, t: float, judged_at: f
 def no_start(reduced: Reduced, found: Trace, ray: Array | None) -> Exception:
     """What to say where there is no optimum at the start."""
     if ray is None:
-        return refusal("no optimum was found at the start within the exchanges allowed", 0.0)
+        return out_of_exchanges("no optimum was found at the start", found)
     why = beyond_of(reduced.program, found.status, ray, 0.0, judged_at=0.0)
     if not why.proof.passes():
         return refusal(f"it seems {found.status} at the start, and that is not proved ({why.proof!r})", 0.0)
@@ -103,3 +107,9 @@ def refusal(
 ) -> DegeneratePathError:
     """An error that has no costs to name."""
     return DegeneratePathError(why, t=t, costs="", n_margin=None, remedy=remedy)
+
+
+def out_of_exchanges(why: str, found: Trace) -> OutOfExchanges:
+    """That it was stopped where it is."""
+    cause, remedy = f"{why} in {found.exchanges} exchanges", "Give max_events for as many as you want."
+    return OutOfExchanges(cause, t=float(found.t[-1]), costs="", n_margin=None, remedy=remedy)

@@ -18,6 +18,8 @@ from paretoclf.common.errors import DegeneratePathError
 from paretoclf.engine import general
 from paretoclf.engine.engines import BOXES, DEFAULT, ENGINES, WALKS
 from paretoclf.engine.general import follow
+from paretoclf.engine.start import Data, first_labels, shifted
+from paretoclf.engine.textbook import Walk
 from paretoclf.problem.lines import lines_of
 from paretoclf.problem.parametric_qp import LOWER, UPPER, ParametricQP
 from tests.oracles.parametric import solve_at
@@ -316,7 +318,10 @@ def test_what_one_precision_refuses_another_start_and_a_finer_precision_are_aske
     assert len(asked) == 3  # two walks, and the other one from another start
     np.testing.assert_allclose(found.t, whole.t, atol=1e-14)
     monkeypatch.setattr(general, "WALKS", {DEFAULT: (refuses,)})
-    with pytest.raises(DegeneratePathError, match="singular"):
+    with pytest.raises(DegeneratePathError, match=r"singular, at t = 0\. It was tried from two starts\. Rescale"):
+        follow(problem, progress=False)
+    monkeypatch.setattr(general, "WALKS", {DEFAULT: (refuses, refuses, refuses)})
+    with pytest.raises(DegeneratePathError, match="from another start, and in twice the precision"):
         follow(problem, progress=False)
 
 
@@ -470,3 +475,36 @@ def test_a_solution_that_is_carried_on_is_the_one_that_is_computed_afresh(block,
     mine = [walk for walk in walks if walk.exchanges and not walk.afresh]
     assert max(walk.worst for walk in mine) <= 1.0  # no further off than it says it may be
     assert 2 * sum(walk.solved for walk in mine) < sum(walk.exchanges for walk in mine)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_search_for_a_start_has_a_limit(engine, monkeypatch):
+    """It is ``max_events``, but no fewer than some for each item; the path has no segments then."""
+    rng = np.random.default_rng(0)
+    n, m = 30, 20
+    A, none = rng.normal(size=(m, n)), np.full((2, n + m), np.inf)
+    upper = np.tile(np.r_[np.full(n, np.inf), A @ rng.uniform(0, 1, n)], (2, 1))
+    lower = np.where(np.arange(n + m) < n, 0.0, upper)
+    problem = ParametricQP(np.zeros((n, n)), A, rng.uniform(0, 1, (2, n)), lower, upper, none, none)
+    assert follow(problem, max_events=0, progress=False, engine=engine).t[-1] >= 0.0
+    monkeypatch.setattr(general, "_SEARCH", 0)
+    found = follow(problem, max_events=3, progress=False, engine=engine)
+    assert (found.status, len(found.labels), found.exchanges) == ("limit", 0, 3)
+
+
+def test_a_start_has_no_ties_that_can_be_helped():
+    """Kinks begin beyond them; multipliers of 0, and rows at a bound, are shifted: equations alone stay at theirs."""
+    rng = np.random.default_rng(4)
+    for large in (False, True) * 10:
+        data = Data.of(drawn(rng, large))
+        begin = first_labels(data)
+        line = shifted(data, begin, Walk)
+        v, y = (each[0] for each in Walk(line, begin).solve(0))
+        known = {LOWER: line.low[0], UPPER: line.up[0]}
+        for i in np.flatnonzero(~data.free & ~(data.fixed & ~data.soft_low & ~data.soft_up)):
+            if begin[i] in known:
+                assert v[i] == known[begin[i]][i]
+                assert data.fixed[i] or y[i] != 0
+            else:
+                assert not (data.has_low[i] and v[i] == line.low[0, i])
+                assert not (data.has_up[i] and v[i] == line.up[0, i])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +14,8 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
+from paretoclf.engine.general import follow
+from paretoclf.path import of_problem
 from paretoclf.path.of_problem import trace_problem
 from tests.benchmarks import general
 from tests.oracles.lines import FAMILIES, regression, solved
@@ -282,6 +285,21 @@ def test_ours_in_one_cost_and_by_its_dual():
     smooth = pc.SurrogateRisk(A, y, loss="logistic")
     with pytest.raises(pc.InputError, match="no exact path for SurrogateRisk"):
         pc.trace(smooth, C_plus=(0.1, 1.0), C_minus=1.0, ridge=1.0)
+
+
+def test_a_search_for_the_start_that_is_stopped_says_so_and_is_not_begun_again(monkeypatch):
+    asked = []
+
+    def stopped(problem, **how):
+        asked.append(how["max_events"])
+        return replace(follow(problem, progress=False), status="limit", labels=np.zeros((0, 3)), t=np.zeros(1))
+
+    monkeypatch.setattr(of_problem, "follow", stopped)
+    problem, start, stop = FAMILIES["lasso"]()
+    for limit in (None, 7):
+        with pytest.raises(pc.DegeneratePathError, match=r"no optimum was found at the start in \d+ exchanges"):
+            pc.trace(problem, start, stop, max_events=limit)
+    assert asked == [None, 7]
 
 
 def test_max_events_returns_what_was_traced():
