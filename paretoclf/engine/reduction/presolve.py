@@ -27,7 +27,7 @@ from paretoclf.common.errors import InputError
 from paretoclf.common.memory import require_memory
 from paretoclf.common.tolerances import PARALLEL, SAME_NUMBER, SUBSTITUTED
 from paretoclf.engine.reduction.epigraphs import Kinked, epigraphs
-from paretoclf.engine.reduction.program import ProgramLine
+from paretoclf.engine.reduction.program import ProgramLine, for_products
 from paretoclf.engine.reduction.reduced import Carried, Item, Reduced, Substituted
 from paretoclf.problem.parametric_qp import ParametricQP
 
@@ -58,9 +58,6 @@ def reduce(line: ProgramLine, *, squares: bool = True) -> Reduced:
     >>> line.n + line.m, reduce(line).problem.items
     (18, 3)
     """
-    require_memory(
-        8 * (3 * line.n + 4 * line.m) * line.n, "the compiled program as an array", "use fewer rows, or a sweep"
-    )
     return _Reduction(line, squares).result()
 
 
@@ -68,14 +65,12 @@ class _Reduction:
     """The program on its way: what is left of it after each step."""
 
     def __init__(self, line: ProgramLine, squares: bool) -> None:
-        entries = sp.csr_array(line.A)
-        entries.eliminate_zeros()
-        self.squares, self.line, self.P, self.A = squares, line, line.P.toarray(), entries.toarray()
-        self.sizes = np.diff(entries.indptr)
+        self.squares, self.line, self.P, self.A = squares, line, _entries_of(line.P), _entries_of(line.A)
+        self.sizes = np.diff(self.A.indptr)
         self.q, self.b = line.q.copy(), line.b.copy()
         self.equation = np.arange(line.m) < line.equations
-        self.flat = ~(self.P != 0).any(axis=0)
-        found = epigraphs(self.flat, entries, self.q, self.b, line.equations)
+        self.flat = np.bincount(self.P.indices, minlength=line.n) == 0
+        found = epigraphs(self.flat, self.A, self.q, self.b, line.equations)
         self.eliminated, self.rows, self.columns = found.eliminated, found.rows.copy(), found.columns.copy()
         self.q[:, ~self.columns] = 0.0
         self.kinked = found.kinked
@@ -107,10 +102,12 @@ class _Reduction:
             given = np.concatenate([np.zeros(0), *(getattr(item, side) for item in rows)])
             return np.hstack([getattr(self, side)[:, V], given.reshape(-1, 2).T])
 
-        P, names = self.P[np.ix_(V, V)], tuple(self.line.column_name(int(j)) for j in V)
+        size, few = 8 * (3 * V.size + 4 * K.size) * V.size, "use fewer rows, or a sweep"
+        require_memory(size, "what is left of the compiled program, as an array", few)
+        P, names = self.P[V][:, V].toarray(), tuple(self.line.column_name(int(j)) for j in V)
         problem = ParametricQP(
             0.5 * (P + P.T),
-            M[np.ix_(K, V)],
+            M[K][:, V].toarray(),
             self.q[:, V],
             both("lower"),
             both("upper"),
@@ -135,12 +132,12 @@ class _Reduction:
     def _bounds(self) -> None:
         """Rows of one entry. Of two the tighter one wins; where neither is all along, the second stays a row."""
         for i in np.flatnonzero(self.rows & (self.sizes <= 1)).tolist():
-            places = np.flatnonzero(self.A[i])
+            places, values = self._row(i)
             if places.size == 0 and not self.equation[i] and (self.b[:, i] >= 0).all():
                 self.rows[i] = False
             if places.size != 1:
                 continue
-            j, a = int(places[0]), float(self.A[i, places[0]])
+            j, a = int(places[0]), float(values[0])
             at, equation = self.b[:, i] / a, (j, "both") in self.bounds
             if self.equation[i]:
                 if not equation and np.isinf(self.lower[0, j]) and np.isinf(self.upper[0, j]):
@@ -174,28 +171,39 @@ class _Reduction:
 
     def _fixed(self) -> None:
         """Variables that are fixed all along, or relax their rows for nothing."""
+        by_columns, gone = sp.csc_array(self.A), np.zeros(self.line.n, dtype=np.bool_)
         for j in np.flatnonzero(self.columns & np.isfinite(self.upper[0]) & ~self.kinked_columns).tolist():
             low, up = self.lower[:, j], self.upper[:, j]
-            in_rows = self.rows & (self.A[:, j] != 0)
-            relaxes = not (in_rows & (self.equation | (self.A[:, j] > 0))).any()
+            part = slice(by_columns.indptr[j], by_columns.indptr[j + 1])
+            rows, values = by_columns.indices[part], by_columns.data[part]
+            left = self.rows[rows]
+            rows, values = rows[left], values[left]
+            relaxes = not (self.equation[rows] | (values > 0)).any()
             free = self.flat[j] and (self.q[:, j] <= 0).all() and relaxes and (low <= up).all()
             if not ((low == up).all() or free):
                 continue
             self.fixed.append((j, up.copy()))
-            self.q += np.outer(up, self.P[j])
-            self.b -= np.outer(up, self.A[:, j] * self.rows)
-            self.P[j] = self.P[:, j] = self.q[:, j] = 0.0
-            self.A[self.rows, j] = 0.0
-            self.columns[j] = False
+            part = slice(self.P.indptr[j], self.P.indptr[j + 1])
+            still = ~gone[self.P.indices[part]]
+            self.q[:, self.P.indices[part][still]] += np.outer(up, self.P.data[part][still])
+            self.b[:, rows] -= np.outer(up, values)
+            self.q[:, j] = 0.0
+            gone[j], self.columns[j] = True, False
+        self.A, self.P = _without(self.A, gone), _without(_without(self.P, gone).T.tocsr(), gone)
+
+    def _row(self, i: int) -> tuple[Index, Array]:
+        """Places and values of a row of A."""
+        part = slice(self.A.indptr[i], self.A.indptr[i + 1])
+        return self.A.indices[part].astype(np.int64), self.A.data[part]
 
     def _rows_left(self) -> None:
         """Equations, softened by their slacks, and inequalities, two of one direction in one."""
-        alone, where = (self.A[self.rows] != 0).sum(axis=0) == 1, dict[Any, int]()
+        where, n = dict[Any, int](), self.line.n
+        alone = np.bincount(self.A[np.flatnonzero(self.rows)].indices, minlength=n) == 1
         slack = self.flat & alone & ~self.kinked_columns & (self.q >= 0).all(axis=0)
         slack &= np.isfinite(self.lower[0]) & np.isinf(self.upper[0])
         for i in np.flatnonzero(self.rows).tolist():
-            places, at = np.flatnonzero(self.A[i]), self.b[:, i].copy()
-            a = self.A[i, places]
+            (places, a), at = self._row(i), self.b[:, i].copy()
             if places.size == 0 and not self.equation[i]:
                 if (at >= 0).all():
                     continue
@@ -206,7 +214,7 @@ class _Reduction:
                         + (". Start where it holds" if at[1] >= 0 else ", all along the line")
                     )
             if self.equation[i]:
-                self.items.append(self._softened(i, places, at, slack))
+                self.items.append(self._softened(i, (places, a), at, slack))
                 continue
             key = (places.tobytes(), (np.round(a / a[0], 12) + 0.0).tobytes()) if places.size else None
             old = self.items[where[key]] if key in where else None
@@ -225,22 +233,21 @@ class _Reduction:
                 where[key] = len(self.items)
             self.items.append(Item.of((places, a), upper=at, rows=[(i, 1.0, "upper")]))
 
-    def _softened(self, i: int, places: Index, at: Array, slack: Mask) -> Item:
+    def _softened(self, i: int, a: tuple[Index, Array], at: Array, slack: Mask) -> Item:
         """An equation; a slack of it, one a side, goes, and missing it there costs what the slack does."""
-        side: dict[bool, int] = {}
-        for j in places[slack[places]].tolist():
-            side.setdefault(bool(self.A[i, j] > 0), j)
-        a, rows = (places, self.A[i, places]), [(i, 1.0, "both")]
+        side, (places, values), rows = dict[bool, tuple[int, float]](), a, [(i, 1.0, "both")]
+        for j, value in zip(places[slack[places]].tolist(), values[slack[places]].tolist(), strict=True):
+            side.setdefault(value > 0, (j, value))
         if not side or places.size == len(side):
             return Item.of(a, at, at, rows=rows)
         slopes: dict[bool, Array] = {}
-        for positive, j in side.items():
-            slopes[positive] = self.q[:, j] / abs(self.A[i, j])
-            at = at - self.A[i, j] * self.lower[:, j]
+        for positive, (j, value) in side.items():
+            slopes[positive] = self.q[:, j] / abs(value)
+            at = at - value * self.lower[:, j]
             self.columns[j], self.q[:, j] = False, 0.0
-        self.slacks.append((i, tuple(side.values())))
+        self.slacks.append((i, tuple(j for j, _ in side.values())))
         left = self.columns[places]
-        return Item.of((places[left], a[1][left]), at, at, slopes.get(True), slopes.get(False), rows=rows)
+        return Item.of((places[left], values[left]), at, at, slopes.get(True), slopes.get(False), rows=rows)
 
     def _carry(self, cost: Kinked) -> None:
         """A cost with kinks becomes a slope in q and soft bounds, those nearest to its flattest piece first."""
@@ -311,46 +318,58 @@ class _Reduction:
         taken = (item.has("lower") and np.isfinite(low[0])) or (item.has("upper") and np.isfinite(up[0]))
         return not taken and bool((np.maximum(item.lower, low) <= np.minimum(item.upper, up)).all())
 
-    def _substitute(self) -> tuple[Array, Mask]:
+    def _substitute(self) -> tuple[Any, Mask]:
         """Free variables that stand in one equation only, all at once, and again while there are any."""
-        M, kept = np.zeros((len(self.items), self.line.n)), np.ones(len(self.items), dtype=np.bool_)
-        for a, item in zip(M, self.items, strict=True):
-            a[item.places] = item.values
+        kept, n = np.ones(len(self.items), dtype=np.bool_), self.line.n
+        sizes = [item.places.size for item in self.items]
+        places, values = (
+            np.concatenate([np.zeros(0, dtype=kind), *(getattr(item, each) for item in self.items)])
+            for each, kind in (("places", np.int64), ("values", np.float64))
+        )
+        M = sp.csr_array((values, places, np.concatenate([[0], np.cumsum(sizes)])), shape=(len(sizes), n))
         plain = np.array([item.is_equation for item in self.items], dtype=np.bool_)
         if not plain.any():
             return M, kept
         free = self.columns & np.isinf(self.lower[0]) & np.isinf(self.upper[0]) & (self.flat | self.squares)
+        of, there = np.repeat(np.arange(len(sizes)), sizes), values != 0
+        most = np.zeros(len(sizes))
+        np.maximum.at(most, of, np.abs(values))
+        large = plain[of] & (np.abs(values) > SUBSTITUTED * most[of])
         while True:
-            may = free & self.columns & ((M[kept] != 0).sum(axis=0) == 1)
-            large = np.abs(M) > SUBSTITUTED * np.abs(M).max(axis=1, initial=0.0)[:, None]
-            R = np.flatnonzero(kept & plain & (large & may).any(axis=1))
-            if not R.size:
+            may = free & self.columns & (np.bincount(places[there & kept[of]], minlength=n) == 1)
+            found = np.flatnonzero(large & kept[of] & may[places])
+            if not found.size:
                 return M, kept
-            order = np.argsort((self.P != 0).sum(axis=0), kind="stable")
-            J = order[np.argmax((large[R] & may)[:, order], axis=1)]  # the first of those with the fewest terms in P
-            self._replace(M[R], np.array([self.items[r].lower for r in R.tolist()]).T, J)
+            rank = np.empty(n, dtype=np.int64)
+            rank[np.argsort(np.bincount(self.P.indices, minlength=n), kind="stable")] = np.arange(n)
+            found = found[np.lexsort((rank[places[found]], of[found]))]  # of a row the one with the fewest terms in P
+            R, first = np.unique(of[found], return_index=True)
+            J, pivots = places[found[first]], values[found[first]]
+            self._replace(M[R], np.array([self.items[r].lower for r in R.tolist()]).T, J, pivots)
             rows = np.array([self.items[r].rows[0][0] for r in R.tolist()])
-            self.substituted.append(Substituted(rows, J, M[R, J]))
+            self.substituted.append(Substituted(rows, J, pivots))
             kept[R], self.columns[J] = False, False
 
-    def _replace(self, rows: Array, at: Array, J: Index) -> None:
+    def _replace(self, rows: Any, at: Array, J: Index, pivots: Array) -> None:
         """Put ``x_J = D x + beta(t)`` into the objective."""
-        own = np.arange(J.size)
-        D, beta = -rows / rows[own, J][:, None], at / rows[own, J]
-        D[own, J] = 0.0
-        used = np.flatnonzero(D.any(axis=0))
-        D, cross = D[:, used], self.P[J]
-        inner = cross[:, J]
-        cross[:, J] = self.P[J] = self.P[:, J] = 0.0
-        self.q[:, used] += (self.q[:, J] + beta @ inner) @ D
+        own, beta = np.zeros(self.line.n, dtype=np.bool_), at / pivots
+        own[J] = True
+        D = _without(sp.csr_array(sp.diags_array(-1.0 / pivots) @ rows), own)
+        used = np.unique(D.indices)
+        D, cross = for_products(D[:, used]), self.P[J]
+        inner, cross = sp.csr_array(cross[:, J]), _without(cross, own)
+        self.P = _without(_without(self.P, own).T.tocsr(), own)
+        self.q[:, used] += (self.q[:, J] + (inner.T @ beta.T).T) @ D
         self.q[:, J] = 0.0
-        diagonal = inner.diagonal()
-        off = np.count_nonzero(inner) > np.count_nonzero(diagonal)
-        self.P[np.ix_(used, used)] += D.T @ (inner @ D if off else diagonal[:, None] * D)
-        if cross.any():
-            self.q += beta @ cross
-            self.P[:, used] += cross.T @ D
-            self.P[used] += D.T @ cross
+        change = sp.coo_array(D.T @ (inner @ D))
+        more = [(change.data, used[change.row], used[change.col])]
+        if cross.nnz:
+            self.q += (cross.T @ beta.T).T
+            beside = sp.coo_array(cross.T @ D)
+            more += [(beside.data, beside.row, used[beside.col]), (beside.data, used[beside.col], beside.row)]
+        for data, row, column in more:
+            self.P = self.P + sp.csr_array((data, (row, column)), shape=self.P.shape)
+        self.P.eliminate_zeros()
 
     def _row_names(self, kept: Index) -> tuple[str, ...]:
         """The user's constraint, or what a term of the objective is a function of."""
@@ -383,3 +402,20 @@ class _Reduction:
     def _stems(self) -> list[str]:
         """Of each column the name of the variable that it is an entry of."""
         return [self.line.column_name(j).partition("[")[0] for j in range(self.line.n)]
+
+
+def _entries_of(M: Any) -> Any:
+    """A sparse array by rows, without zeros."""
+    found = sp.csr_array(M, copy=True)
+    found.sum_duplicates()
+    found.eliminate_zeros()
+    return found
+
+
+def _without(M: Any, gone: Mask) -> Any:
+    """A sparse array by rows whose entries in some columns are 0."""
+    if not gone.any():
+        return M
+    kept = ~gone[M.indices]
+    before = np.concatenate([[0], np.cumsum(kept)])
+    return sp.csr_array((M.data[kept], M.indices[kept], before[M.indptr]), shape=M.shape)
