@@ -35,6 +35,8 @@ _CANCELLED = 1e-25
 _WAYS = "in doubles, with each step computed afresh, from another start, and in twice the precision"
 #: Exchanges an item that the search for a start may take at least.
 _SEARCH = 10
+#: Starts that are tried where no engine has twice the precision.
+_DRAWS = 4
 #: Problems of no more items are followed in fractions where rounding errors leave open how they go on.
 _SMALL = 30
 
@@ -93,14 +95,16 @@ def follow(
 
     ways: list[Callable[[], Trace]] = [partial(finely, 0), partial(finely, 1)]
     if not precise:
-        ways = [*(partial(plain, walk, 0) for walk in coarse), partial(plain, coarse[-1], 1), partial(finely, 0)]
+        draws = range(1, 2 if coarse[-1] is not finest else _DRAWS)  # without digits to spare, other starts have to do
+        more = [partial(plain, coarse[-1], draw) for draw in draws]
+        ways = [*(partial(plain, walk, 0) for walk in coarse), *more, partial(finely, 0)]
     way, *others = ways
     try:
         found = way()
     except DegeneratePathError as refused:
         if problem.items <= _SMALL and (same := in_fractions(problem)) is not None:
             return in_doubles(_followed(same, labels, walk=Walk, **how))
-        tried = _WAYS if len(coarse) > 1 and not precise else "from two starts"
+        tried = _WAYS if len(coarse) > 1 and not precise else f"from {_DRAWS if coarse[-1] is finest else 2} starts"
         found = _again(others, refused, tried)
     bend = float(np.abs(stated.P).max(initial=0.0)) or 1.0
     _clear_cancelled(found.values, stated.lower, stated.upper, stated.q / bend)

@@ -318,7 +318,7 @@ def test_what_one_precision_refuses_another_start_and_a_finer_precision_are_aske
     assert len(asked) == 3  # two walks, and the other one from another start
     np.testing.assert_allclose(found.t, whole.t, atol=1e-14)
     monkeypatch.setattr(general, "WALKS", {DEFAULT: (refuses,)})
-    with pytest.raises(DegeneratePathError, match=r"singular, at t = 0\. It was tried from two starts\. Rescale"):
+    with pytest.raises(DegeneratePathError, match=r"singular, at t = 0\. It was tried from 4 starts\. Rescale"):
         follow(problem, progress=False)
     monkeypatch.setattr(general, "WALKS", {DEFAULT: (refuses, refuses, refuses)})
     with pytest.raises(DegeneratePathError, match="from another start, and in twice the precision"):
