@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from paretoclf.common.checks import Array
-from paretoclf.path.of_problem import ProblemPath, Source, trace_problem
+from paretoclf.path.of_problem import ProblemPath, trace_problem
+from paretoclf.path.on_line import Source
 from paretoclf.path.program_ends import refusal
 
 #: How far a line goes at first, in units of what moves, and how many times as far where nothing happens on it.

@@ -20,6 +20,8 @@ from paretoclf.path.maps.map import CostPlane, check_areas, check_proof, check_r
 from paretoclf.path.maps.stored import unpack
 from paretoclf.path.margins import MarginPath
 from paretoclf.path.nu import NuPath
+from paretoclf.path.of_cones import ConePath, check_cone_proof
+from paretoclf.path.of_cones_stored import fields_of as fields_of_cones
 from paretoclf.path.of_problem import ProblemPath, check_program_proof
 from paretoclf.path.of_problem_stored import fields_of
 from paretoclf.path.on_pieces import check_certificates
@@ -32,7 +34,7 @@ from paretoclf.problem.kernels import kernel_from_spec
 from paretoclf.problem.lines import FixedAsymmetry, HullLine, sizes_of
 
 _OnSamples = Path | QuantilePath | MarginPath | NuPath
-AnyPath = _OnSamples | ProblemPath
+AnyPath = _OnSamples | ProblemPath | ConePath
 
 
 def load(file: AnyFile, kernel: Any = None, *, prove: bool = True) -> Any:
@@ -49,7 +51,7 @@ def load(file: AnyFile, kernel: Any = None, *, prove: bool = True) -> Any:
 
     Returns
     -------
-    Path, QuantilePath, MarginPath, NuPath, ProblemPath or CostPlane
+    Path, QuantilePath, MarginPath, NuPath, ProblemPath, ConePath or CostPlane
         Whichever was saved.
 
     Raises
@@ -79,6 +81,8 @@ def load_path(file: AnyFile, kernel: Any = None, *, prove: bool = True) -> AnyPa
         arrays = read_arrays(file, _NO_PATH)
     if "of_problem" in arrays:
         return _of_problem(file, arrays, prove)
+    if "of_cones" in arrays:
+        return _of_cones(file, arrays, prove)
     with reading(file, _NO_PATH):
         stored, make_gram = _taken(arrays)
         y, seconds = check_labels(stored.pop("y")), _seconds(stored.pop("seconds"))
@@ -154,6 +158,16 @@ def _of_problem(file: AnyFile, arrays: dict[str, Any], prove: bool) -> ProblemPa
     if prove:
         with _proving(file, True):
             check_program_proof(path)
+    return path
+
+
+def _of_cones(file: AnyFile, arrays: dict[str, Any], prove: bool) -> ConePath:
+    """A path within eps: every pair and piece is judged anew."""
+    with reading(file, _NO_PATH), np.errstate(over="ignore", invalid="ignore"):
+        path = ConePath(**fields_of_cones(arrays))
+    if prove:
+        with _proving(file, True):
+            check_cone_proof(path)
     return path
 
 

@@ -12,12 +12,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from paretoclf.common.checks import Array, Index, Rng, check_count, check_rng, real_array, real_number
+from paretoclf.common.checks import Array, Index, check_count, real_array
 from paretoclf.common.errors import DegeneratePathError, InputError
 from paretoclf.common.files import AnyFile
 from paretoclf.common.linear_programs import linprog
@@ -34,11 +34,11 @@ from paretoclf.path.along import (
     ProblemPoint,
     Slope,
     Slopes,
-    SolverComparison,
     events_of,
     moves,
 )
 from paretoclf.path.of_problem_stored import arrays_of
+from paretoclf.path.on_line import OnLine, Source, plain
 from paretoclf.path.program_ends import (
     OutOfExchanges,
     beyond_of,
@@ -53,28 +53,8 @@ from paretoclf.problem.parametric_qp import shortest_stretch
 from paretoclf.proof.programs import CompiledProof, Sizes, Units, judge_points
 
 
-class Source(Protocol):
-    """A problem of CVXPY and a line of its parameters."""
-
-    line: ProgramLine
-    ends: tuple[Mapping[str, Array], Mapping[str, Array]]
-    seconds: float
-
-    def assign(self, point: Any) -> None:
-        """Write a point into the problem."""
-        ...
-
-    def solve(self, t: float) -> float:
-        """The optimal value at t, by a solver."""
-        ...
-
-    def tried(self, t: float, values: Mapping[str, Any]) -> tuple[float, float]:
-        """Objective and largest violation of a point."""
-        ...
-
-
 @dataclass(frozen=True, repr=False)
-class ProblemPath:
+class ProblemPath(OnLine):
     """The optimum of a quadratic or linear program at every point of a line of its parameters.
 
     Attributes
@@ -196,10 +176,6 @@ class ProblemPath:
         """What changes at each breakpoint between the ends, in the user's names."""
         return events_of(self.t, self.labels, self.items, self.kinks, self.parameters)
 
-    def parameters(self, t: float) -> dict[str, Any]:
-        """The parameters that move, at t."""
-        return {name: _plain(between(ends, t)) for name, ends in moves(self.ends).items()}
-
     def at(self, t: float | Mapping[Any, Any] | None = None, /, **parameter: float) -> ProblemPoint:
         """The optimum at t, or where one parameter, a number that moves, has a value.
 
@@ -213,21 +189,14 @@ class ProblemPath:
         t = self._where(t, parameter)
         x, z = self._between(t)
         line = self.program
-        variables = {name: _plain(value) for name, value in line.values(x, t).items()}
-        duals = {name: _plain(value) for name, value in line.duals(z).items()}
+        variables = {name: plain(value) for name, value in line.values(x, t).items()}
+        duals = {name: plain(value) for name, value in line.duals(z).items()}
         return ProblemPoint(t, line.value(x, t), self.parameters(t), variables, duals)
 
     def value(self, t: float | Mapping[Any, Any] | None = None, /, **parameter: float) -> float:
         """The optimal value; where as for `at`."""
         t = self._where(t, parameter)
         return self.program.value(self._between(t)[0], t)
-
-    def assign(self, t: float | Mapping[Any, Any] | None = None, /, **parameter: float) -> None:
-        """Write the optimum into the problem, as a solver's: its ``x.value``, ``dual_value`` and ``value`` are set.
-
-        The parameters that move get their values there, too. Where as for `at`.
-        """
-        self._with_source("assign").assign(self.at(t, **parameter))
 
     def slopes(
         self, t: float | Mapping[Any, Any] | None = None, /, *, per: str | None = None, **parameter: float
@@ -260,8 +229,8 @@ class ProblemPath:
             here, unit, (own, prices) = min(max(t, begin), end), last - first, self.points.segment(j)
             x, z = self._between(here, j)
             dx, dz = (np.diff(each, axis=0)[0] / (end - begin) for each in (own, prices))
-            variables = {name: _plain(each / unit) for name, each in line.rates(x, dx, here).items()}
-            duals = {name: _plain(each / unit) for name, each in line.duals(dz).items()}
+            variables = {name: plain(each / unit) for name, each in line.rates(x, dx, here).items()}
+            duals = {name: plain(each / unit) for name, each in line.duals(dz).items()}
             return Slope(line.rate(x, z) / unit, variables, duals, float(between((first, last), (begin, end)[side])))
 
         return Slopes(float(between((first, last), t)), rates(before, 0), rates(after, 1))
@@ -292,10 +261,7 @@ class ProblemPath:
         -------
         t, values : arrays of shape (points k,), (points k, ...)
         """
-        line = self.program
-        if name not in line.variables and name not in line.multipliers:
-            known = ", ".join([*line.variables, *line.multipliers])
-            raise InputError(f"name must be that of a variable or constraint, one of {known}, got {name!r:.100}")
+        line, name = self.program, self._named(name)
         usual = 3 if name in line.parabolas else 2
         share = np.linspace(0.0, 1.0, usual if points is None else check_count(points, "points", 2))
         t = between((self.t[:-1, None], self.t[1:, None]), share).ravel()
@@ -320,23 +286,6 @@ class ProblemPath:
         t, price = self.along(name)
         ends = (2 * self.stretches[:, None] + np.arange(2)).ravel() if self.stretches.size else slice(None)
         return PriceAlong(name, t[ends], price[ends], self._least)
-
-    def _called(self, constraint: Any) -> str:
-        """The name of a constraint of the problem."""
-        rows = self._with_source("shadow_price of a constraint itself").problem.constraints
-        for k, row in enumerate(rows):
-            if row is constraint:
-                return str(row.label or f"constraint {k}")
-        raise InputError(f"constraint must be a label, or a constraint of the problem, got {constraint!r:.100}")
-
-    def compare(self, n: int = 20, rng: Rng = 0) -> SolverComparison:
-        """Optimal values of the path and of Clarabel at its reference accuracy, at n random t of the path.
-
-        Its parameters have other values after that.
-        """
-        n, source = check_count(n, "n", 1), self._with_source("compare")
-        t = np.sort(check_rng(rng).uniform(0.0, self.t[-1], n))
-        return SolverComparison(t, *(np.array([value(float(at)) for at in t]) for value in (self.value, source.solve)))
 
     def judge(
         self,
@@ -418,11 +367,6 @@ class ProblemPath:
         missed = _missed(gradient + line.A.T @ z, line.A[chosen], equation[chosen], units.gradient[0])
         return max(sign, products, missed)
 
-    def _with_source(self, what: str) -> Any:
-        if self.source is None:
-            raise InputError(f"{what} needs the problem, which a file does not hold: trace it again")
-        return self.source
-
     def save(self, file: AnyFile) -> None:
         """Write the path to an npz file, for `paretoclf.load`; the problem itself is not part of it."""
         write_file(file, arrays_of(self))
@@ -455,37 +399,6 @@ class ProblemPath:
 
         write_program_page(self, file, title)
 
-    def _range(self, name: str) -> tuple[float, float]:
-        """Both ends of a parameter that is a number and moves."""
-        ranges = {key: (float(a), float(b)) for key, (a, b) in moves(self.ends).items() if np.ndim(a) == 0}
-        if name not in ranges:
-            known = ", ".join(ranges) or "none"
-            raise InputError(f"per must be a parameter that is a number and moves, one of {known}, got {name!r:.100}")
-        return ranges[name]
-
-    def _where(self, t: Any, parameter: Mapping[str, Any]) -> float:
-        """The t that is meant, within the path."""
-        if isinstance(t, Mapping):
-            named = {each if isinstance(each, str) else each.name(): value for each, value in t.items()}
-            t, parameter = None, {**parameter, **named}
-        ranges = {"t": (0.0, 1.0)}  # of the line, unless a parameter is called so
-        ranges |= {name: (float(a), float(b)) for name, (a, b) in moves(self.ends).items() if np.ndim(a) == 0}
-        if len(parameter) + (t is not None) != 1 or not set(ranges).issuperset(parameter):
-            given = ", ".join([*([] if t is None else ["t"]), *parameter]) or "none"
-            raise InputError(f"one of {', '.join(ranges)} must be given, got {given}")
-        name, number = ("t", t) if t is not None else next(iter(parameter.items()))
-        first, stop = ranges[name] if parameter else (0.0, 1.0)
-        try:
-            number = real_number(number)
-        except (TypeError, ValueError):
-            raise InputError(f"{name} must be a number, got {number!r:.100}") from None
-        at, last = (number - first) / (stop - first), float(self.t[-1])
-        if not -AFFINE <= at <= last + AFFINE:  # an end, up to rounding, is one
-            why = "" if self.status == "end" else f", where the path ends: {self._ending}"
-            end = float(between((first, stop), last))
-            raise InputError(f"{name} must lie between {first:g} and {end:.10g}{why}, got {number!r}")
-        return float(np.clip(at, 0.0, last))
-
     @property
     def _ending(self) -> str:
         """Why it ends where it does."""
@@ -506,17 +419,9 @@ class ProblemPath:
         return between(x, share), between(z, share)
 
     def __repr__(self) -> str:
-        moving = moves(self.ends)
-        last = float(self.t[-1])
-        if len(moving) == 1 and np.ndim(next(iter(moving.values()))[0]) == 0:
-            (name, (first, stop)), *_ = moving.items()
-            where = f"{name} {float(first):g} to {float(between((first, stop), last)):g}"
-        else:
-            where = f"t 0 to {last:g} ({', '.join(moving) or 'nothing moves'})"
-        ending = "" if self.status == "end" else f", {self._ending}"
         sizes = f"{self.program.n} columns and {self.program.m} rows"
         more = f"; {self.unchecked}: said, not checked" if self.unchecked else ""
-        return f"ProblemPath({where}{ending}, {self.breakpoints.size} breakpoints, {sizes}{more})"
+        return f"ProblemPath({self._how_far()}, {self.breakpoints.size} breakpoints, {sizes}{more})"
 
 
 def _at_knots(value: Any, name: str, shape: tuple[int, ...]) -> Array:
@@ -644,8 +549,3 @@ def _timed(what: Any) -> tuple[Any, float]:
     """A result, and how long it took."""
     began = time.perf_counter()
     return what(), time.perf_counter() - began
-
-
-def _plain(value: Any) -> Any:
-    """A number where there is one entry without an axis."""
-    return float(value) if np.ndim(value) == 0 else np.array(value)

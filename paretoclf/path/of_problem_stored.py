@@ -37,8 +37,13 @@ def arrays_of(path: Any) -> dict[str, Any]:
 def _hash(arrays: Mapping[str, Any]) -> str:
     """That of all that is no part of what is proved; where a path was stopped, that is said, and nothing proves it."""
     stopped = json.loads(str(arrays["of_problem"]))["status"] == "limit"
+    return hash_of(arrays, {"x", "z", "ray"} if stopped else {"x", "z", "ray", "t"})
+
+
+def hash_of(arrays: Mapping[str, Any], proved: set[str]) -> str:
+    """The hash of arrays and texts by name, but for those that a proof looks at."""
     found = hashlib.sha256()
-    for name in sorted({*arrays} - {"x", "z", "ray", "sha256"} - (set() if stopped else {"t"})):
+    for name in sorted({*arrays} - {*proved, "sha256"}):
         array = np.asarray(arrays[name])
         text = array.dtype.kind == "U"
         found.update(json.dumps([name, array.shape, str(array) if text else array.dtype.kind]).encode())
@@ -63,12 +68,7 @@ def fields_of(stored: Mapping[str, Any]) -> dict[str, Any]:
         raise InputError("t must hold increasing ends of segments, from 0 to at most 1")
     if status == "end" and t[-1] != 1.0:
         raise InputError(f"t must go to 1 where the status is 'end', got {t[-1]!r}")
-    ends = tuple(
-        {str(name): _any_shape(stored[f"end_{end}_{i}"], str(name)) for i, name in enumerate(told["parameters"])}
-        for end in (0, 1)
-    )
-    if any(first.shape != ends[1][name].shape for name, first in ends[0].items()):
-        raise InputError("parameters must have the same shape at both ends")
+    ends = ends_of(stored, told["parameters"])
     bound, stopped = "sha256" in stored, told.get("max_events")
     if bound and str(stored["sha256"]) != _hash(stored):
         raise InputError("its names, constant, parameters or program were changed after it was saved: another hash")
@@ -88,6 +88,16 @@ def fields_of(stored: Mapping[str, Any]) -> dict[str, Any]:
         "max_events": stopped if bound else None,
         "unchecked": "" if bound else f"names and constant{', and that it was stopped' * (status == 'limit')}",
     }
+
+
+def ends_of(stored: Mapping[str, Any], names: Any) -> tuple[dict[str, Any], ...]:
+    """The parameters at both ends, by name."""
+    ends = tuple(
+        {str(name): _any_shape(stored[f"end_{end}_{i}"], str(name)) for i, name in enumerate(names)} for end in (0, 1)
+    )
+    if any(first.shape != ends[1][name].shape for name, first in ends[0].items()):
+        raise InputError("parameters must have the same shape at both ends")
+    return ends
 
 
 def _any_shape(given: Any, name: str) -> Any:

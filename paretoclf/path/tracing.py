@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, overload
 
-from paretoclf.common.checks import what_it_is
+from paretoclf.common.checks import check_share, what_it_is
 from paretoclf.common.errors import InputError
 from paretoclf.common.files import AnyFile
 from paretoclf.common.progress import logger
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from paretoclf.path.cost import Path
     from paretoclf.path.margins import MarginPath
     from paretoclf.path.nu import NuPath
+    from paretoclf.path.of_cones import ConePath
     from paretoclf.path.of_problem import ProblemPath
     from paretoclf.path.quantile import QuantilePath
     from paretoclf.proof.solution import Solution
@@ -75,6 +76,19 @@ def trace(
     max_events: int | None = None,
     progress: bool | None = None,
 ) -> ProblemPath: ...
+
+
+@overload
+def trace(
+    svm: Program | Parametric,
+    start: Mapping[Any, Any] | None = None,
+    stop: Mapping[Any, Any] | None = None,
+    *,
+    eps: float,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+    **others: Any,
+) -> ConePath: ...
 
 
 @overload
@@ -154,8 +168,10 @@ def trace(
     certify: bool = True,
     max_events: int | None = None,
     progress: bool | None = None,
+    eps: float | None = None,
+    n_jobs: int | None = None,
     **others: Any,
-) -> Path | QuantilePath | MarginPath | NuPath | ProblemPath:
+) -> Path | QuantilePath | MarginPath | NuPath | ProblemPath | ConePath:
     """Every optimal classifier, or every optimum of a quadratic or linear program, along a line of parameters, exactly.
 
     Parameters
@@ -202,13 +218,21 @@ def trace(
         status "limit" and ends there; other paths are refused.
     progress : bool, optional
         Whether to show a progress bar; by default on a terminal.
+    eps : float, optional
+        For a ``cvxpy.Problem`` or a formulation: strictly between 0 and 1. The path is then one of feasible points
+        whose objective is proved to be within eps of the optimal value at every t, relative to that and to no less than
+        a thousandth of the largest on the line. Any convex problem has such a path, with norms, logarithms, exponential
+        functions, powers and semidefinite matrices, where parameters move the objective's linear terms and right hand
+        sides.
+    n_jobs : int, optional
+        With eps: processes at work, as for joblib. The result does not depend on it.
     **others
         For a formulation of another problem: all of its parameters, by name, each a number or a pair (from, to). They
         may have the names above. Else: parameters of no exact path, which are refused, whatever they are.
 
     Returns
     -------
-    Path, QuantilePath, MarginPath, NuPath or ProblemPath
+    Path, QuantilePath, MarginPath, NuPath, ProblemPath, or ConePath where eps is given
 
     Raises
     ------
@@ -256,6 +280,10 @@ def trace(
     given = {"start": start, "stop": stop, "hub": hub, "tau": tau, "lam": lam, "theta": theta}
     given |= {"C_plus": C_plus, "C_minus": C_minus, "nu": nu, "asymmetry": asymmetry}
     how: dict[str, Any] = {"certify": certify, "max_events": max_events, "progress": progress}
+    if eps is not None:
+        return _trace_within(svm, given | {"engine": engine}, others, (eps, n_jobs), how)
+    if n_jobs is not None:
+        raise InputError(f"n_jobs must be left out for an exact path, got {n_jobs!r:.100}: one comes after the other")
     if _of_cvxpy(svm) or isinstance(svm, QP) or _by_its_own_names(svm, given | others):
         program = _trace_program(svm, given | {"engine": engine}, others, how)
         logger.info("traced in %.2f s: %r", sum(program.seconds.values()), program)
@@ -352,14 +380,44 @@ def _trace_program(svm: Any, given: dict[str, Any], others: dict[str, Any], how:
         from paretoclf.solve.of_formulation import source_of  # CVXPY, which other paths do without
 
         return _follow_program(source_of(svm, named), **how)
+    return _follow_program(
+        source_between(svm, *_both_ends(named, "QP" if isinstance(svm, QP) else "cvxpy.Problem")), **how
+    )
+
+
+def _trace_within(
+    svm: Any, given: dict[str, Any], others: dict[str, Any], asked: tuple[Any, Any], how: dict[str, Any]
+) -> ConePath:
+    """The path of a cvxpy.Problem, or of a formulation by the names of its parameters, within eps."""
+    eps, n_jobs = check_share(asked[0], "eps"), asked[1]
+    if how["certify"] is not True or how["max_events"] is not None:
+        name = "max_events" if how["certify"] is True else "certify"
+        raise InputError(f"{name} must be left out with eps, got {how[name]!r:.100}: nothing is returned unproved")
+    named = {name: value for name, value in given.items() if value is not None} | others
+    from paretoclf.path.of_cones import trace_cones  # CVXPY, which other paths do without
+    from paretoclf.solve.to_cones import LineOfCones, cone_source_of
+
+    source: Any
+    if _of_cvxpy(svm):
+        source = LineOfCones(svm, *_both_ends(named))
+    elif not isinstance(svm, type) and hasattr(type(svm), "primal_model"):
+        source = cone_source_of(svm, named)
+    else:
+        raise InputError(f"svm must be a cvxpy.Problem or a formulation where eps is given, got {what_it_is(svm)}")
+    path = trace_cones(source, eps, n_jobs=n_jobs, progress=how["progress"])
+    logger.info("traced in %.2f s: %r", sum(path.seconds.values()), path)
+    return path
+
+
+def _both_ends(named: dict[str, Any], called: str = "cvxpy.Problem") -> tuple[Any, Any]:
+    """The ends of the line of a cvxpy.Problem, or a `QP`, which has no other argument."""
     foreign = [name for name in named if name not in ("start", "stop")]
     if foreign:
-        called = "QP" if isinstance(svm, QP) else "cvxpy.Problem"
         raise InputError(
             f"{foreign[0]} must be left out for a {called}, which is traced with start and stop, got "
             f"{named[foreign[0]]!r:.100}"
         )
-    return _follow_program(source_between(svm, given["start"], given["stop"]), **how)
+    return named.get("start"), named.get("stop")
 
 
 def source_here(problem: Any) -> Any:

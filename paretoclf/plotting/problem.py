@@ -22,11 +22,13 @@ _BENT = 16
 class ProblemPathDisplay(Display):
     """Variables, duals or the optimal value of a `ProblemPath`, over the parameter that moves, or over t if several do.
 
-    Entries that move most have a name in the legend. Where an optimum is not unique it may jump at a breakpoint.
+    Entries that move most have a name in the legend. Where an optimum is not unique it may jump at a breakpoint. The
+    value of a `ConePath` is that of its feasible points; the band to the other bound is drawn with it, and ticks stand
+    where its pairs are.
 
     Parameters
     ----------
-    path : ProblemPath
+    path : ProblemPath or ConePath
         What to show.
     what : {"variables", "duals", "value"}
     names : sequence of str, optional
@@ -121,14 +123,27 @@ class ProblemPathDisplay(Display):
             ax.plot(*(_bent(x, values, 0.5 * bends[bends > 0.0].min()) if log else (x, values)), label=label, **style)
         if log:
             set_logarithmic(ax)
-        for t in self.path.breakpoints[1:-1]:
-            ax.axvline(float(self.position(t)), color="0.93", linewidth=0.6, zorder=0)
+        if hasattr(self.path, "bounds"):
+            self._draw_band(ax, curves)
+        else:
+            for t in self.path.breakpoints[1:-1]:
+                ax.axvline(float(self.position(t)), color="0.93", linewidth=0.6, zorder=0)
         ax.set_xlabel("path parameter $t$" if self.parameter == "t" else plain(self.parameter))
         ax.set_ylabel({"variables": "variables", "duals": "multipliers", "value": "optimal value"}[self.what])
         ax.spines[["top", "right"]].set_visible(False)
         if self.what != "value" and curves:
             ax.legend(fontsize="x-small", frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
         return self._drawn(ax, title)
+
+    def _draw_band(self, ax: Any, curves: list[tuple[str, Array, Array]]) -> None:
+        """Both bounds of the optimal value, and where the pairs are."""
+        ax.plot(
+            self.position(self.path.t), np.zeros(self.path.t.size), "|", color=GREY, transform=ax.get_xaxis_transform()
+        )
+        if self.what == "value":
+            t = curves[0][1]
+            low, high = np.array([self.path.bounds(float(at)) for at in t]).T
+            ax.fill_between(self.position(t), low, high, color=NAMED[0], alpha=0.35, linewidth=0, label="proved bounds")
 
 
 def _bent(x: Array, values: Array, least: float) -> tuple[Array, Array]:

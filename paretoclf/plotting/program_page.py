@@ -19,7 +19,7 @@ SHOWN_ENTRIES = 60
 
 
 def write_program_page(path: Any, file: str | os.PathLike[str], title: str | None = None) -> None:
-    """Write the path of a program as a page; see `ProblemPath.page`."""
+    """Write the path of a program as a page; see `ProblemPath.page` and `ConePath.page`."""
     write_template(html_file(file), "program_page.html", {"DATA": script(program_page_data(path, title))})
 
 
@@ -29,12 +29,20 @@ def program_page_data(path: Any, title: str | None = None) -> dict[str, Any]:
     alone = len(moving) == 1 and np.ndim(next(iter(moving.values()))) == 0
     name = next(iter(moving)) if alone else "t"
     ends = [float(path.ends[k][name]) for k in (0, 1)] if alone else [0.0, 1.0]
-    line, pieces = path.program, path.stretches if path.stretches.size else np.arange(len(path.labels))
+    line, pieces, band = path.program, _pieces(path), hasattr(path, "bounds")
     t = np.append(path.t[pieces], path.t[pieces[-1] + 1])
-    values = [
-        [line.value(x[0], a), line.value(x.mean(axis=0), 0.5 * (a + b)), line.value(x[1], b)]
-        for x, a, b in zip(path.x[pieces], path.t[pieces].tolist(), path.t[pieces + 1].tolist(), strict=True)
-    ]
+    ends_of_pieces = zip(path.t[pieces].tolist(), path.t[pieces + 1].tolist(), strict=True)
+    if band:
+        three = [[path.bounds(s) for s in (a, 0.5 * (a + b), b)] for a, b in ends_of_pieces]
+        values, lower = ([[both[k] for both in piece] for piece in three] for k in (line.sense > 0, line.sense < 0))
+    else:
+        lower, values = (
+            None,
+            [
+                [line.value(x[0], a), line.value(x.mean(axis=0), 0.5 * (a + b)), line.value(x[1], b)]
+                for x, (a, b) in zip(path.x[pieces], ends_of_pieces, strict=True)
+            ],
+        )
     beyond = path.beyond
     return {
         "title": title or repr(path),
@@ -42,13 +50,20 @@ def program_page_data(path: Any, title: str | None = None) -> dict[str, Any]:
         "ends": ends,
         "t": t.tolist(),
         "value": values,
+        "other": lower,
         "variables": _entries(path, list(line.variables), pieces),
         "duals": _entries(path, list(line.multipliers), pieces),
         "events": [{"t": e.t, "text": str(e).split(": ", 1)[1]} for e in path.events if e.changes],
-        "gap": path.proof.gap[pieces].tolist(),
+        "gap": (path.proof.relative if band else path.proof.gap)[pieces].tolist(),
         "proof": path.proof.explain(),
         "ending": "" if path.status == "end" else beyond.explain() if beyond else "max_events was reached",
     }
+
+
+def _pieces(path: Any) -> Index:
+    """The pieces that are longer than a point."""
+    stretches = getattr(path, "stretches", np.zeros(0, dtype=np.int64))
+    return stretches if stretches.size else np.arange(path.t.size - 1)
 
 
 def _entries(path: Any, names: list[str], pieces: Index) -> dict[str, Any]:
@@ -61,7 +76,7 @@ def _entries(path: Any, names: list[str], pieces: Index) -> dict[str, Any]:
         shape = values.shape[1:]
         places = [f"[{', '.join(map(str, at))}]" for at in np.ndindex(*shape)] if shape else [""]
         called += [name + place for place in places]
-        columns.append(values.reshape(len(path.labels), points, -1)[pieces])
+        columns.append(values.reshape(path.t.size - 1, points, -1)[pieces])
     table = np.concatenate(columns, axis=2) if columns else np.zeros((pieces.size, points, 0))
     order = np.argsort(-np.ptp(table, axis=(0, 1)), kind="stable")[:SHOWN_ENTRIES].tolist()
     kept = table[:, :, order]

@@ -148,14 +148,14 @@ def _with_clarabel(program: ConeProgram) -> tuple[Array, Array] | None:
     for key, value in conic_settings("reference").items():
         setattr(settings, key, value)
     P, A = sp.csc_matrix(sp.triu(program.P)), sp.csc_matrix(program.A)
-    cones = [_CLARABEL[cone.kind](cone) for cone in program.cones]
+    cones = [CLARABEL_CONES[cone.kind](cone) for cone in program.cones]
     found = clarabel.DefaultSolver(P, program.q, A, program.b, cones, settings).solve()
     x, z = np.asarray(found.x), np.asarray(found.z)
     solved = str(found.status) in ("Solved", "AlmostSolved") and np.isfinite(x).all() and np.isfinite(z).all()
     return (x, z) if solved else None
 
 
-_CLARABEL = {
+CLARABEL_CONES = {
     "zero": lambda cone: clarabel.ZeroConeT(cone.order),
     "nonnegative": lambda cone: clarabel.NonnegativeConeT(cone.order),
     "second-order": lambda cone: clarabel.SecondOrderConeT(cone.order),
@@ -188,7 +188,7 @@ def _first_order(program: ConeProgram) -> Iterator[tuple[Array, Array]]:
     import scs
 
     order = np.arange(program.b.size)
-    sizes: dict[str, list[Any]] = {kind: [] for kind in _CLARABEL}
+    sizes: dict[str, list[Any]] = {kind: [] for kind in CLARABEL_CONES}
     for cone, at in blocks(program.cones):
         sizes[cone.kind].append(cone.exponent if cone.kind == "power" else cone.order)
         if cone.kind == "psd":

@@ -229,7 +229,7 @@ class CompiledCone:
         """What CVXPY compiled (data, chain, inverse data), not solved yet."""
         data, chain, inverse = compiled
         n, m = data["c"].size, data["b"].size
-        A, b, cones = data["A"], data["b"], _cones(data)
+        A, b, cones = data["A"], data["b"], cones_of(data)
         nothing = np.isposinf(b) & (np.repeat([c.kind for c in cones], [c.size for c in cones]) == "nonnegative")
         if nothing.any():  # x <= inf: a row that says 0 <= 1 has its place
             A, b = sp.diags_array(np.where(nothing, 0.0, 1.0)) @ sp.csc_array(A), np.where(nothing, 1.0, b)
@@ -312,7 +312,8 @@ def _compile(model: Model) -> CompiledCone:
     return CompiledCone.of(model, (data, chain, inverse)).solved(raw)
 
 
-def _cones(data: Mapping[str, Any]) -> list[Cone]:
+def cones_of(data: Mapping[str, Any]) -> list[Cone]:
+    """The cones of what CVXPY compiled for Clarabel, in their order."""
     dims = data["dims"]
     if dims.pnd:
         raise InputError(

@@ -13,8 +13,12 @@ from paretoclf.solve.model import Form
 from paretoclf.solve.to_qp import LineOfPrograms
 
 
-def source_of(formulation: Any, given: Mapping[str, Any]) -> LineOfPrograms:
+def source_of(
+    formulation: Any, given: Mapping[str, Any], kind: type[LineOfPrograms] = LineOfPrograms
+) -> LineOfPrograms:
     """The program of a formulation, primal or dual, where each parameter is a number or a pair (from, to).
+
+    ``kind`` is what compiles it: an exact path needs a quadratic or linear program, others may have cones.
 
     Raises
     ------
@@ -38,9 +42,12 @@ def source_of(formulation: Any, given: Mapping[str, Any]) -> LineOfPrograms:
         follows = any(isinstance(p, cp.CallbackParam) for p in own)
         used = [key for key, p in formulation.parameters.items() if follows or any(p is each for each in own)]
         first, last = ({formulation.parameters[key]: end[key] for key in used} for end in ends)
-        return LineOfPrograms(problem, first, last)
+        return kind(problem, first, last)
 
-    return _of_either(formulation, ends[0], line, f"no exact path for {name} in {', '.join(given)}: use sweep. ")
+    what, instead = ("exact path", "pass eps for one within it, or use sweep")
+    if kind is not LineOfPrograms:
+        what, instead = "path within eps", "use sweep"
+    return _of_either(formulation, ends[0], line, f"no {what} for {name} in {', '.join(given)}: {instead}. ")
 
 
 def source_at(formulation: Any, given: Mapping[str, Any]) -> LineOfPrograms:

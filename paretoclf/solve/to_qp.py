@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
@@ -29,6 +30,9 @@ from paretoclf.solve.words import called, short
 _THIRD = 0.61803398875
 
 Values = dict[Any, Array]
+
+#: Attributes of variables that CVXPY compiles to fewer numbers than entries.
+_FEWER = ("diag", "symmetric", "sparsity", "PSD", "NSD")
 
 
 def program_line(
@@ -60,32 +64,75 @@ def program_line(
     >>> line.b.ravel().tolist(), line.row_name(0)
     ([-1.0, -3.0], 'mass')
     """
-    model = _model_of(problem)
-    first, last = _ends(problem, start, stop)
-    _check_cones(model)
-    (data, chain, inverse), other, third = (
-        _compiled(model, first, t=0.0),
-        _compiled(model, last, t=1.0)[0],
-        _compiled(model, {p: between((first[p], last[p]), _THIRD) for p in first}, t=_THIRD)[0],
-    )
-    _check_dims(data["dims"])
-    line = _program(model, (data, chain, inverse), other)
-    tensors, q, b, constant = data["param_prob"], line.q, line.b, line.constant
-    P, A = ([sp.csc_array(_matrix(each, key, line.n, line.m)) for each in (data, other, third)] for key in "PA")
-    _check_finite(line, P, A)
-    bend = _bend((data["moved"], other["moved"]), third["moved"], first, last)
-    bent = _bent(tensors.A, bend, line.n + 1)
-    if _bent(tensors.q, bend, line.n + 1).nnz or bent[:, [line.n]].nnz:
-        raise InputError(_bent_said(problem, tensors, bend, first))
-    if any(_differs(P[0], each) for each in P[1:]):
-        raise InputError(_in_matrix(problem, tensors, first, last, "P"))
-    terms = _entries(abs(tensors.A), np.abs(data["moved"]) + np.abs(other["moved"]), line.n + 1)[:, : line.n]
-    moved, q, moving = standing_rows(P[0], (A[0], A[1]), q, terms)
-    if moving.size or bent.nnz:
-        raise InputError(_in_matrix(problem, tensors, first, last, "A"))
-    if not (still or moved) and (q[0] == q[1]).all() and (b[0] == b[1]).all() and constant[0] == constant[1]:
-        raise InputError("start and stop must differ in a parameter that the problem depends on: nothing moves")
+    found = CompiledLine.of(problem, start, stop)
+    line, P, A = found.line, found.P, found.A
+    if found.moves("P"):
+        raise InputError(found.moving("P", "Else the path bends"))
+    terms = _entries(abs(found.tensors.A), found.sizes, line.n + 1)[:, : line.n]
+    moved, q, moving = standing_rows(P[0], (A[0], A[1]), line.q, terms)
+    if moving.size or found.bent.nnz:
+        raise InputError(found.moving("A", "Else the path bends"))
+    if not (still or moved):
+        found.check_moves()
     return ProgramLine(**{**vars(line), "q": q, "moved": moved})
+
+
+@dataclass(frozen=True)
+class CompiledLine:
+    """What CVXPY compiled at both ends of a line and at a third point, with q, b and constant affine in t."""
+
+    problem: Any
+    line: ProgramLine
+    data: Mapping[str, Any]
+    ends: tuple[Values, Values]
+    sizes: Array
+    bent: Any
+    P: list[Any]
+    A: list[Any]
+
+    @classmethod
+    def of(cls, problem: Any, start: Any, stop: Any, *, cones: bool = False, **options: Any) -> CompiledLine:
+        """Compile it; InputError if it has no such line. With ``cones`` any cone may be in it."""
+        model = _model_of(problem)
+        first, last = _ends(problem, start, stop)
+        if not cones:
+            _check_cones(model)
+        (data, chain, inverse), other, third = (
+            _compiled(model, first, 0.0, options),
+            _compiled(model, last, 1.0, options)[0],
+            _compiled(model, {p: between((first[p], last[p]), _THIRD) for p in first}, _THIRD, options)[0],
+        )
+        if not cones:
+            _check_dims(data["dims"])
+        line = _program(model, (data, chain, inverse), other)
+        P, A = ([sp.csc_array(_matrix(each, key, line.n, line.m)) for each in (data, other, third)] for key in "PA")
+        _check_finite(line, P, A)
+        bend = _bend((data["moved"], other["moved"]), third["moved"], first, last)
+        tensors = data["param_prob"]
+        bent = _bent(tensors.A, bend, line.n + 1)
+        if _bent(tensors.q, bend, line.n + 1).nnz or bent[:, [line.n]].nnz:
+            raise InputError(_bent_said(problem, tensors, bend, first))
+        sizes = np.abs(data["moved"]) + np.abs(other["moved"])
+        return cls(problem, line, data, (first, last), sizes, bent, P, A)
+
+    @property
+    def tensors(self) -> Any:
+        """CVXPY's maps from parameters to data."""
+        return self.data["param_prob"]
+
+    def moves(self, which: str) -> bool:
+        """Whether a matrix, P or A, moves by more than its rounding."""
+        first, *others = getattr(self, which)
+        return any(_differs(first, each) for each in others)
+
+    def moving(self, which: str, because: str) -> str:
+        """What to say of a parameter that moves a matrix."""
+        return _in_matrix(self.problem, self.tensors, self.ends, which, because)
+
+    def check_moves(self) -> None:
+        """InputError if nothing moves."""
+        if all((ends[0] == ends[1]).all() for ends in (self.line.q, self.line.b, self.line.constant)):
+            raise InputError("start and stop must differ in a parameter that the problem depends on: nothing moves")
 
 
 def _program(model: Model, found: tuple[dict[str, Any], Any, Any], other: Mapping[str, Any]) -> ProgramLine:
@@ -124,10 +171,14 @@ class LineOfPrograms:
 
     def __init__(self, problem: Any, start: Mapping[Any, Any], stop: Mapping[Any, Any], still: bool = False) -> None:
         began = time.perf_counter()
-        self.line = program_line(problem, start, stop, still)
+        self.line = self._compile(problem, start, stop, still)
         self.seconds = time.perf_counter() - began
         self.problem, self._ends = problem, _ends(problem, start, stop)
         self.ends = self._named(0), self._named(1)
+
+    def _compile(self, problem: Any, start: Mapping[Any, Any], stop: Mapping[Any, Any], still: bool) -> ProgramLine:
+        """The program along the line."""
+        return program_line(problem, start, stop, still)
 
     @classmethod
     def here(cls, problem: Any) -> LineOfPrograms:
@@ -137,7 +188,7 @@ class LineOfPrograms:
         if unset:
             raise InputError(f"parameter {unset[0]} must have a value")
         _check_cones(model)
-        found = _compiled(model, {}, t=0.0)
+        found = _compiled(model, {}, 0.0, {})
         _check_dims(found[0]["dims"])
         made.line = _program(model, found, found[0])
         _check_finite(made.line, [made.line.P], [made.line.A])
@@ -270,7 +321,7 @@ def _checked(given: Mapping[Any, Any], end: str) -> Values:
     return values
 
 
-def _compiled(model: Model, values: Values, t: float) -> tuple[dict[str, Any], Any, Any]:
+def _compiled(model: Model, values: Values, t: float, options: Any) -> tuple[dict[str, Any], Any, Any]:
     """CVXPY's data for Clarabel at these values; the parameters keep their own."""
     before = {p: p.value for p in values}
     try:
@@ -281,7 +332,7 @@ def _compiled(model: Model, values: Values, t: float) -> tuple[dict[str, Any], A
                 raise InputError(
                     f"parameter {p.name()} must be finite along the line, got {p.value!r:.60} at t = {t:g}"
                 )
-        data, chain, inverse = model.problem.get_problem_data("CLARABEL", solver_opts={})
+        data, chain, inverse = model.problem.get_problem_data("CLARABEL", solver_opts=options)
         moved = _moved_numbers(data["param_prob"])
     except cp.SolverError as error:
         raise InputError(f"problem must compile to a quadratic or linear program: {error}") from None
@@ -312,7 +363,7 @@ def _check_cones(model: Model) -> None:
 def _cone_said(where: str, what: str) -> str:
     return (
         f"problem must be a quadratic or linear program, got {what} in {where}: that needs a cone, and the path is no "
-        "sequence of straight lines. Use sweep, or solve at each value"
+        "sequence of straight lines. Pass eps=1e-4 for one that is proved within that at every t, or use sweep"
     )
 
 
@@ -343,7 +394,7 @@ def _variables(model: Model, tensors: Any, chain: Any, inverse: Any) -> dict[str
     renamed, found = chain.compose_var_id_map(), {}
     for name, variable in model.variables.items():
         own = [tensors.var_id_to_col[i] for i in renamed.get(variable.id, [variable.id]) if i in tensors.var_id_to_col]
-        if not any(variable.attributes[kind] for kind in ("diag", "symmetric", "sparsity")) and len(own) == 1:
+        if not any(variable.attributes[kind] for kind in _FEWER) and len(own) == 1:
             # CVXPY's way back moves values into the bounds of the variable; it stands there column by column.
             place = own[0] + np.arange(variable.size).reshape(variable.shape, order="F").ravel()
             found[name] = Reading(tuple(variable.shape), place, np.ones(variable.size))
@@ -357,15 +408,19 @@ def _variables(model: Model, tensors: Any, chain: Any, inverse: Any) -> dict[str
 def _readings(leaves: Mapping[str, Any], back: Any, size: int) -> dict[str, Reading]:
     """Where their entries stand in a vector: CVXPY's way back, applied to 1, ..., size; only what is so read."""
     probe = np.random.default_rng(0).normal(size=size)
-    numbered, tried = (back(v) or {} for v in (np.arange(1.0, size + 1), probe))
+    numbered, ones, tried = (back(v) or {} for v in (np.arange(1.0, size + 1), np.ones(size), probe))
     found = {}
     for name, leaf in leaves.items():
-        if leaf.id in numbered:
-            at, there = (np.asarray(dense(each[leaf.id]), dtype=np.float64) for each in (numbered, tried))
-            place = np.maximum(np.abs(at).round().astype(np.int64).ravel() - 1, 0)
-            reading = Reading(tuple(leaf.shape), place, np.sign(at).ravel())
-            if at.size == leaf.size and np.array_equal(reading.of(probe).ravel(), there.ravel()):
-                found[name] = reading
+        if leaf.id not in numbered or isinstance(numbered[leaf.id], list | tuple):  # of a cone with several parts
+            continue
+        at, factor, there = (np.asarray(dense(each[leaf.id]), dtype=np.float64) for each in (numbered, ones, tried))
+        used = factor != 0.0
+        place = np.where(used, at / np.where(used, factor, 1.0), 1.0).round().astype(np.int64).ravel() - 1
+        if at.size != leaf.size or place.min(initial=0) < 0 or place.max(initial=0) >= size:
+            continue
+        reading = Reading(tuple(leaf.shape), place, factor.ravel())
+        if np.allclose(reading.of(probe).ravel(), there.ravel(), rtol=1e-14, atol=0.0):
+            found[name] = reading
     return found
 
 
@@ -443,9 +498,9 @@ def _bent_said(problem: Any, tensors: Any, bend: Array, moved: Values) -> str:
     )
 
 
-def _in_matrix(problem: Any, tensors: Any, first: Values, last: Values, which: str) -> str:
+def _in_matrix(problem: Any, tensors: Any, ends: tuple[Values, Values], which: str, because: str) -> str:
     """What to say of a parameter that stands in P or in A: which one, in which terms, and what would do."""
-    culprits = _movers(problem, tensors, first, last, which)
+    culprits = _movers(problem, tensors, *ends, which)
     names = {p.name() for p in culprits}
     terms = list(_terms_with(problem, names))
     shown = "; ".join(f"{short(term)}, in {where}" for where, term in terms[:2]) or "what CVXPY compiles"
@@ -461,7 +516,7 @@ def _in_matrix(problem: Any, tensors: Any, first: Values, last: Values, which: s
             "alone on the other side, and trace in that; in a dual it may stand in the objective"
         )
     kind = "multiplies a quadratic term" if which == "P" else "multiplies a variable of a constraint, or of a maximum"
-    return f"parameter {many} must not move the matrix {which}, but {kind}: {shown}. Else the path bends; {remedy}"
+    return f"parameter {many} must not move the matrix {which}, but {kind}: {shown}. {because}; {remedy}"
 
 
 def _movers(problem: Any, tensors: Any, first: Values, last: Values, which: str) -> list[Any]:

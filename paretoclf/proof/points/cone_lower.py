@@ -245,7 +245,7 @@ def _solved(program: ConeProgram, y: Array, z: Array, box: Box, how: tuple[Mask,
         z = np.where(wrong, 0.0, z)
     else:
         return None
-    if not _in_dual(new_z, around, safe, program.grouped):
+    if not in_dual(new_z, around, safe, program.grouped):
         return None
     solved = np.zeros(y.size, dtype=bool)
     solved[at[found.solved]] = True
@@ -267,7 +267,7 @@ def _room(program: ConeProgram, z: Array, depth: float) -> Array:
     return room
 
 
-def _in_dual(z: Array, radius: Array, safe: Array, cones: Cones) -> bool:
+def in_dual(z: Array, radius: Array, safe: Array, cones: Cones) -> bool:
     """Whether every point within ``radius`` of z is in the dual cones; where it is still that of ``safe``, it is."""
     v, around = z.copy(), radius.copy()
     fine = np.zeros(len(cones), dtype=bool)

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -106,6 +107,16 @@ class Equations:
     defect: Array
     dependent: Mapping[int, Array]
 
+    @cached_property
+    def _parts(self) -> list[tuple[Any, Any]]:
+        """Equations that are solved together, then those of each peel, and the sizes of their coefficients."""
+        parts = [self.M[self.rows], *(self.M[peel.rows] for peel in self.peeled)]
+        return [(part, abs(part)) for part in parts]
+
+    @cached_property
+    def _right_sizes(self) -> Array:
+        return np.abs(self.right)
+
     def enclose(self, t: Array, u: Array) -> Enclosed:
         """Enclose a solution near u.
 
@@ -120,20 +131,20 @@ class Equations:
         >>> found.solved.size
         3
         """
-        part, goal, radius = self.M[self.rows], t[self.rows], np.zeros(u.size)
+        (part, sizes), goal, radius = self._parts[0], t[self.rows], np.zeros(u.size)
         if self.rows.size:
             for _ in range(_STEPS):
                 u = u - self.right @ (part @ u - goal)
-            rho = np.abs(part @ u - goal) + _rounded(part, u, goal)
+            rho = np.abs(part @ u - goal) + _rounded(sizes, u, goal)
             kappa = float(self.defect.max())
             reach = rho + self.defect * float(rho.max()) / (1 - kappa)
-            radius = (np.abs(self.right) @ reach) * (1 + 1e-9)
+            radius = (self._right_sizes @ reach) * (1 + 1e-9)
         u = u.copy()
-        for peel in reversed(self.peeled):
-            part, goal = self.M[peel.rows], t[peel.rows]
+        for peel, (part, sizes) in zip(reversed(self.peeled), reversed(self._parts[1:]), strict=True):
+            goal = t[peel.rows]
             for _ in range(2):
                 u[peel.columns] -= (part @ u - goal) / peel.pivots
-            rho = np.abs(part @ u - goal) + _rounded(part, u, goal) + abs(part) @ radius
+            rho = np.abs(part @ u - goal) + _rounded(sizes, u, goal) + sizes @ radius
             radius[peel.columns] = rho / np.abs(peel.pivots) * (1 + 1e-9)
         rows = np.concatenate([self.rows, *(peel.rows for peel in self.peeled)])
         found = ((i, _left(self.M, t, u, self.weight, (i, self.rows, share))) for i, share in self.dependent.items())
@@ -199,9 +210,9 @@ def settled(M: Any, t: Array, u: Array, weight: Array) -> tuple[Array, Array]:
     return u, weight
 
 
-def _rounded(part: Any, u: Array, goal: Array) -> Array:
-    """What rounding can make of ``part @ u - goal``."""
-    return np.asarray((np.diff(part.indptr) + 3) * _EPS * (abs(part) @ np.abs(u) + np.abs(goal)))
+def _rounded(sizes: Any, u: Array, goal: Array) -> Array:
+    """What rounding can make of ``part @ u - goal``, of a part with these sizes of coefficients."""
+    return np.asarray((np.diff(sizes.indptr) + 3) * _EPS * (sizes @ np.abs(u) + np.abs(goal)))
 
 
 def _peel(M: Any, weight: Array, rows: Index) -> tuple[list[_Peeled], Index]:

@@ -10,7 +10,7 @@ import pytest
 
 import paretoclf as pc
 from paretoclf.proof.points import cone_lower
-from paretoclf.proof.points.cone_lower import Box, _in_dual, dual_value
+from paretoclf.proof.points.cone_lower import Box, dual_value, in_dual
 from paretoclf.proof.points.cone_program import ConeProgram
 from paretoclf.proof.points.cones import Cone, Cones
 from paretoclf.solve import candidates
@@ -113,11 +113,11 @@ def test_multipliers_on_an_edge_are_taken_only_where_nothing_moved(cone, edge, o
     """Those that are known to be in the dual cone, to the last bit, need not be proved to be in it again."""
     cones, still, moved = Cones([cone]), np.zeros(len(edge)), np.full(len(edge), 1e-6)
     edge, outside, inside = (np.array(each) for each in (edge, outside, inside))
-    assert _in_dual(edge, still, edge, cones)
-    assert not _in_dual(edge, moved, edge, cones)  # neighbours are outside
-    assert not _in_dual(outside, still, edge, cones)
-    assert not _in_dual(outside, moved, edge, cones)
-    assert _in_dual(inside, moved, edge, cones)
+    assert in_dual(edge, still, edge, cones)
+    assert not in_dual(edge, moved, edge, cones)  # neighbours are outside
+    assert not in_dual(outside, still, edge, cones)
+    assert not in_dual(outside, moved, edge, cones)
+    assert in_dual(inside, moved, edge, cones)
 
 
 @pytest.mark.parametrize(("exponent", "over", "root"), [(0.25, 1, 4), (0.375, 3, 8), (0.75, 3, 4), (2.0**-9, 1, 512)])
@@ -132,7 +132,7 @@ def test_whatever_is_near_multipliers_of_a_power_cone_is_in_its_dual(exponent, o
         ]
         for share in (1e-6, 1e-11, 1e-13, *(2.0**-52 * np.arange(-8, 16, 2))):
             w = float(rng.choice([-1.0, 1.0])) * most * (1 - share)
-            found = most > 0 and _in_dual(np.array([u, v, w]), radius, np.zeros(3), cones)
+            found = most > 0 and in_dual(np.array([u, v, w]), radius, np.zeros(3), cones)
             taken += found
             x, y = (Fraction(z) - Fraction(r) for z, r in zip((u, v), radius.tolist(), strict=False))
             a, size = Fraction(exponent), abs(Fraction(w)) + Fraction(radius[2])

@@ -1,0 +1,414 @@
+r"""The path of any convex program within eps of the optimum at every t, and how it is traced.
+
+A problem is compiled to a cone program along a line (`paretoclf.solve.to_cones`), solved at some t
+(`paretoclf.solve.cone_search`), and proved between them (`paretoclf.proof.cone_line`): points and multipliers are
+interpolated, stay feasible, and bound the optimal value from both sides at every t.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from paretoclf.common.checks import Array, check_count, check_share
+from paretoclf.common.errors import InputError
+from paretoclf.common.files import AnyFile
+from paretoclf.common.tables import Tabular
+from paretoclf.engine.reduction.program import between
+from paretoclf.path.along import Beyond, Event, ProblemPoint
+from paretoclf.path.of_cones_stored import arrays_of
+from paretoclf.path.on_line import OnLine, Source, plain
+from paretoclf.path.program_ends import refusal
+from paretoclf.path.storage import write_file
+from paretoclf.proof.cone_band import BandProof, judge_cone_ray, point_between, prove_band
+from paretoclf.proof.cone_line import ConeJudge, ConeLine
+
+#: An entry, or a slack, of less than this share of the largest of its own is shown as 0.
+_ZERO = 1e-5
+
+
+@dataclass(frozen=True, repr=False)
+class BandPoint(ProblemPoint):
+    """A feasible point that is within eps of optimal at one t, in the user's words.
+
+    Attributes
+    ----------
+    value : float
+        The objective at the point.
+    bounds : pair of float
+        The optimal value is between them, proved; one of them is that of the point, up to rounding.
+    """
+
+    bounds: tuple[float, float]
+
+    def __repr__(self) -> str:
+        first, *others = super().__repr__().splitlines()
+        low, high = self.bounds
+        said = first.replace("optimum at", "feasible point at", 1)
+        return "\n".join([f"{said}, optimal value in [{low:.10g}, {high:.10g}]", *others])
+
+
+@dataclass(frozen=True)
+class SlopeBounds:
+    """Between which numbers every slope of the optimal value at t is, right and left ones."""
+
+    t: float
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True, repr=False)
+class ConePath(OnLine, Tabular):
+    """A path of feasible points of any convex program, within eps of the optimal value at every t.
+
+    Attributes
+    ----------
+    program : ConeLine
+        What CVXPY compiled.
+    ends : pair of mappings
+        The parameters at t = 0 and t = 1, by name.
+    t : array of shape (k,)
+        Where the pairs of points and multipliers are.
+    x, y, z : arrays of shape (k, columns), (k, columns), (k, rows)
+        The pairs: points, and multipliers with the y that goes with them.
+    eps : float
+        What was asked for: how far the bounds of the optimal value may be apart, relative to it, and to no less than a
+        thousandth of the largest on the path.
+    ceiling : float
+        Above all values of the path.
+    status : str
+        ``"end"``; ``"infeasible"`` or ``"unbounded"`` for every later t, see `beyond`.
+    solves : int
+        How often a solver was called.
+    seconds : mapping of str to float
+        Time that it took.
+    source : object, optional
+        The problem itself; none of a path that was loaded.
+
+    Notes
+    -----
+    What is proved are values. Points between two pairs are feasible and within eps; where optima are not unique, or
+    nearly so, the point of one t may be far from that of an exact path.
+    """
+
+    program: ConeLine = field(repr=False)
+    ends: tuple[Mapping[str, Any], Mapping[str, Any]]
+    t: Array
+    x: Array
+    y: Array
+    z: Array
+    eps: float
+    ceiling: float
+    status: str
+    ray: Any = None
+    solves: int = 0
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    source: Any = None
+
+    @cached_property
+    def proof(self) -> BandProof:
+        """What is proved of it at every t, computed from the program and the pairs alone."""
+        return prove_band(ConeJudge(self.program, self.ceiling), (self.t, self.x, self.y, self.z), self.eps)
+
+    @property
+    def breakpoints(self) -> Array:
+        """Where the pairs are: variables and multipliers are straight lines between."""
+        return self.t
+
+    def bounds(self, t: float | Mapping[Any, Any] | None = None, /, **parameter: float) -> tuple[float, float]:
+        """Two numbers between which the optimal value is, proved; where as for `at`."""
+        return self._bounds(self._where(t, parameter))
+
+    def _bounds(self, t: float) -> tuple[float, float]:
+        low, high = self._minimised(t)
+        return (low, high) if self.program.sense > 0 else (-high, -low)
+
+    def _minimised(self, t: float) -> tuple[float, float]:
+        """The same of the program, which minimises."""
+        j = self._piece(t)
+        u, x, radius = point_between(self.proof.pairs[j], self.proof.pairs[j + 1], t)
+        value, off = self._judge.value(t, x, radius)
+        return value - off - self.proof.pieces[j].at(u), value + off
+
+    @cached_property
+    def _judge(self) -> ConeJudge:
+        return ConeJudge(self.program, self.ceiling)
+
+    def _piece(self, t: float) -> int:
+        return min(max(int(np.searchsorted(self.t, t, side="right")) - 1, 0), self.t.size - 2)
+
+    def at(self, t: float | Mapping[Any, Any] | None = None, /, **parameter: float) -> BandPoint:
+        """The path's feasible point at t, or where one parameter, a number that moves, has a value.
+
+        That is written as ``path.at(lam=0.5)``, or with the CVXPY parameter itself as ``path.at({lam: 0.5})``. Its
+        objective is within eps of the optimal value; of the multipliers the same is true.
+
+        Raises
+        ------
+        InputError
+            If it is beyond the end of the path.
+        """
+        t = self._where(t, parameter)
+        k, j = self.proof.pairs[self._piece(t) : self._piece(t) + 2]
+        u, x, _ = point_between(k, j, t)
+        line = self.program
+        variables = {name: plain(value) for name, value in line.values(x, t).items()}
+        duals = {name: plain(value) for name, value in line.duals(between((k.z, j.z), u)).items()}
+        return BandPoint(t, line.value(x, t), self.parameters(t), variables, duals, self._bounds(t))
+
+    def value(self, t: float | Mapping[Any, Any] | None = None, /, **parameter: float) -> float:
+        """The objective at the path's own point, which is feasible; where as for `at`.
+
+        It is that of the compiled program, whose columns for norms and the like are part of the point: the objective as
+        it is written may be a little better at the point's variables.
+        """
+        t = self._where(t, parameter)
+        j = self._piece(t)
+        return self.program.value(point_between(self.proof.pairs[j], self.proof.pairs[j + 1], t)[1], t)
+
+    def slopes(
+        self, t: float | Mapping[Any, Any] | None = None, /, *, per: str | None = None, **parameter: float
+    ) -> SlopeBounds:
+        """Bounds of the slope of the optimal value, from both sides.
+
+        They come from the bounds of the value: that is concave in t where only the objective moves, and convex where
+        only right hand sides move. Variables and multipliers have no bounds of their slopes.
+
+        Parameters
+        ----------
+        t, **parameter
+            Where, as for `at`.
+        per : str, optional
+            A parameter, a number that moves, for a unit of which it is; by default for t.
+
+        Raises
+        ------
+        InputError
+            If both move.
+        """
+        t, line = self._where(t, parameter), self.program
+        first, last = self._range(per) if per is not None else (0.0, 1.0)
+        moving = [bool((ends[0] != ends[1]).any()) for ends in (line.q, line.b)]
+        if all(moving):
+            raise InputError(
+                "slopes must be asked for where either the objective or right hand sides move: where both do, the "
+                "value is neither concave nor convex. Trace two lines through here, on which one of them moves each"
+            )
+        low, high = self._minimised(t)
+        around = np.array([self._minimised(s) for s in self.t.tolist()])
+        after, before = self.t > t, self.t < t
+        rise, off = self.t - t, 1e-15 * (abs(low) + abs(high))
+        low, high = low - off, high + off
+        around = around + 1e-15 * np.abs(around) * np.array([-1.0, 1.0])
+        if moving[1]:  # convex: chords to the left are below, to the right above
+            lower = np.max((low - around[before, 1]) / -rise[before], initial=-np.inf)
+            upper = np.min((around[after, 1] - low) / rise[after], initial=np.inf)
+        else:
+            lower = np.max((around[after, 0] - high) / rise[after], initial=-np.inf)
+            upper = np.min((high - around[before, 0]) / -rise[before], initial=np.inf)
+        found = sorted(line.sense * each / (last - first) for each in (lower, upper))
+        return SlopeBounds(float(between((first, last), t)), float(found[0]), float(found[1]))
+
+    def along(self, name: str, points: int | None = None) -> tuple[Array, Array]:
+        """A variable, or the multiplier of a constraint, at every pair, or at some points of each piece.
+
+        Parameters
+        ----------
+        name : str
+        points : int, optional
+            How many, from one end of a piece to the other; by default both ends, between which it is affine.
+
+        Returns
+        -------
+        t, values : arrays of shape (points k,), (points k, ...)
+        """
+        line, name = self.program, self._named(name)
+        share = np.linspace(0.0, 1.0, 2 if points is None else check_count(points, "points", 2))
+        t = between((self.t[:-1, None], self.t[1:, None]), share).ravel()
+        own = self._points if name in line.variables else self._multipliers
+        at = between((own[:-1, None], own[1:, None]), share[:, None]).reshape(t.size, -1)
+        reading = line.variables[name] if name in line.variables else line.multipliers[name]
+        return t, np.array([reading.of(each) for each in at])
+
+    @cached_property
+    def _points(self) -> Array:
+        """The enclosed points."""
+        return np.array([pair.x for pair in self.proof.pairs])
+
+    @cached_property
+    def _multipliers(self) -> Array:
+        """The enclosed multipliers."""
+        return np.array([pair.z for pair in self.proof.pairs])
+
+    @cached_property
+    def events(self) -> tuple[Event, ...]:
+        """Where entries of variables become 0, and inequalities active, from one pair to the next.
+
+        An inequality is active where its slack is 0 to five digits of its terms. These are properties of the points
+        that the path goes through, not of the exact optimum.
+        """
+        line, tables, names = self.program, [], []
+        for name, reading in line.variables.items():
+            values = np.array([np.ravel(reading.of(x)) for x in self._points])
+            tables.append(np.abs(values) <= _ZERO * np.abs(values).max(initial=0.0))
+            names += [(f"{name}{entry}", "0", "not 0") for entry in reading.entries]
+        rows = [i for i in np.flatnonzero(line.base.kinds == "nonnegative").tolist() if line.label(i)]
+        slacks = np.array([pair.s[rows] for pair in self.proof.pairs])
+        terms = [
+            abs(line.at(t).b[rows]) + abs(line.base.A[rows]) @ abs(x)
+            for t, x in zip(self.t.tolist(), self._points, strict=True)
+        ]
+        tables.append(slacks <= _ZERO * np.array(terms))
+        names += [(line.row_name(i), "active", "not active") for i in rows]
+        state = np.concatenate(tables, axis=1)
+        found = []
+        for j in range(1, self.t.size):
+            changed = np.flatnonzero(state[j] != state[j - 1]).tolist()
+            words = [
+                (name, yes, no) if state[j - 1, i] else (name, no, yes) for i in changed for name, yes, no in [names[i]]
+            ]
+            if words:
+                found.append(Event(float(self.t[j]), tuple(words)))
+        return tuple(found)
+
+    @cached_property
+    def beyond(self) -> Beyond | None:
+        """Why there is no optimum after the end, with the ray and who has a part in it; None where it is not so.
+
+        Of t between `Beyond.end` and `Beyond.t` nothing is known.
+        """
+        if self.ray is None:
+            return None
+        line, proof = self.program, judge_cone_ray(self.program, self.status, self.ray)
+        part = np.abs(self.ray) > _ZERO * np.abs(self.ray).max(initial=0.0)
+        if self.status == "infeasible":
+            named = line.duals(self.ray)
+            own = [line.label(int(i)) for i in np.flatnonzero(part)]
+        else:
+            named = line.values(self.ray, 0.0)
+            own = [name for name, reading in line.variables.items() if part[reading.place].any()]
+        blame = tuple(name for name in dict.fromkeys(own) if name)
+        end, texts = float(self.t[-1]), getattr(self.source, "texts", {})
+        return Beyond(self.status, max(proof.since, end), named, blame, proof, end, texts)
+
+    def refine(self, eps: float, *, n_jobs: int | None = None, progress: bool | None = None) -> ConePath:
+        """The path to a smaller eps, from what is there: only what lies between its pairs is solved.
+
+        Parameters
+        ----------
+        eps : float
+            Strictly between 0 and 1.
+        n_jobs, progress
+            As for `paretoclf.trace`.
+        """
+        from paretoclf.solve.cone_search import search  # a solver, which a path does without
+
+        eps = check_share(eps, "eps")
+        known = (self.t, self.x, self.y, self.z), (self.status, self.ray)
+        found = search(self.program, eps, known, n_jobs=n_jobs, progress=progress)
+        return _of_found(replace(self, eps=eps), found)
+
+    def save(self, file: AnyFile) -> None:
+        """Write the path to an npz file, for `paretoclf.load`; the problem itself is not part of it."""
+        write_file(file, arrays_of(self))
+
+    def plot(self, what: str = "value", names: Any = None, ax: Any = None, *, xscale: str | None = None) -> Any:
+        """Draw the value between its bounds, variables, or duals; see `paretoclf.plotting.ProblemPathDisplay`."""
+        from paretoclf.plotting.problem import ProblemPathDisplay  # matplotlib only when a picture is wanted
+
+        return ProblemPathDisplay.from_path(self, what, names).plot(ax=ax, xscale=xscale)
+
+    def page(self, file: AnyFile, title: str | None = None) -> None:
+        """Write the path as a page to play with: one HTML file, which needs no server and no network.
+
+        Parameters
+        ----------
+        file : path
+            Ends in ``.html``.
+        title : str, optional
+            Default: what the path prints as.
+
+        Raises
+        ------
+        InputError
+            If the file has another ending or cannot be written.
+        """
+        from paretoclf.plotting.program_page import write_program_page  # only when a page is wanted
+
+        write_program_page(self, file, title)
+
+    @property
+    def _ending(self) -> str:
+        """Why it ends where it does."""
+        if self.beyond is None:
+            return self.status
+        return f"{self.status} beyond t = {self.beyond.t:.7g} ({', '.join(self.beyond.blame) or 'what CVXPY added'})"
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        for t in self.t.tolist():
+            low, high = self._bounds(t)
+            scalars = {name: value for name, value in self.parameters(t).items() if np.ndim(value) == 0}
+            yield {"t": t, **scalars, "lower": low, "upper": high}
+
+    def __repr__(self) -> str:
+        sizes = f"{self.program.n} columns and {self.program.m} rows"
+        return f"ConePath({self._how_far()}, within {self.eps:g} everywhere, {self.t.size} pairs, {sizes})"
+
+
+def trace_cones(source: Source, eps: Any, *, n_jobs: int | None = None, progress: bool | None = None) -> ConePath:
+    """Trace a problem of CVXPY along a line of its parameters within eps.
+
+    Parameters
+    ----------
+    source : Source
+        `paretoclf.solve.to_cones.LineOfCones` of a ``cvxpy.Problem``.
+    eps, n_jobs, progress
+        As for `paretoclf.path.tracing.trace`.
+
+    Raises
+    ------
+    InputError
+        If there is no solution at the start, or no point inside all constraints.
+    DegeneratePathError
+        If a pair is not proved, or not as close as eps.
+    """
+    from paretoclf.solve.cone_search import search  # a solver, which a path does without
+
+    eps = check_share(eps, "eps")
+    found = search(source.line, eps, n_jobs=n_jobs, progress=progress)
+    nothing = np.zeros(0)
+    seconds = {"compile": source.seconds}
+    made = ConePath(source.line, source.ends, nothing, nothing, nothing, nothing, eps, 0.0, "end", None, 0, seconds)
+    return _of_found(replace(made, source=source), found)
+
+
+def _of_found(path: ConePath, found: Any) -> ConePath:
+    """A path with the pairs that a search found, and their proof."""
+    t, x, y, z = found.points
+    made = replace(
+        path,
+        t=t,
+        x=x,
+        y=y,
+        z=z,
+        ceiling=found.proof.ceiling,
+        status=found.status,
+        ray=found.ray,
+        solves=path.solves + found.solves,
+        seconds={**path.seconds, **found.seconds},
+    )
+    made.__dict__["proof"] = found.proof
+    return made
+
+
+def check_cone_proof(path: ConePath) -> None:
+    """DegeneratePathError unless every t is proved, and the ray where it ends early."""
+    proof, beyond = path.proof, path.beyond
+    if not proof.passes():
+        raise refusal(proof.explain(), float(path.t[int(np.argmax(proof.relative))]))
+    if beyond is not None and not beyond.proof.passes():
+        raise refusal(f"it ends {path.status}, and that is not proved", beyond.end)

@@ -1,0 +1,92 @@
+"""A path within eps as arrays of an npz file, and back; the problem itself is not among them.
+
+Pairs, ceiling and ray are judged anew when a file is read. The statement that they are judged of, names, constant,
+parameters and all, is bound by a hash, and so is eps.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from paretoclf.common.errors import InputError
+from paretoclf.engine.reduction.program import ProgramLine
+from paretoclf.engine.reduction.stored import packed, unpacked
+from paretoclf.path.of_problem_stored import ends_of, hash_of
+from paretoclf.path.storage import finite, whole
+from paretoclf.proof.cone_line import ConeLine
+from paretoclf.proof.points.cones import KINDS, Cone, Cones
+
+_PROVED = {"t", "x", "y", "z", "ceiling", "ray"}
+
+
+def arrays_of(path: Any) -> dict[str, Any]:
+    """What is stored of a `ConePath`."""
+    arrays = {**packed(path.program), **{name: np.array(getattr(path, name)) for name in ("t", "x", "y", "z")}}
+    arrays |= {"eps": np.array(path.eps), "ceiling": np.array(path.ceiling)}
+    cones = path.program.cones
+    arrays["cones"] = np.array([[KINDS.index(cone.kind), cone.order] for cone in cones]).reshape(-1, 2).astype(int)
+    arrays["exponents"] = np.array([cone.exponent for cone in cones], dtype=float)
+    if path.ray is not None:
+        arrays["ray"] = path.ray
+    for k, end in enumerate(path.ends):
+        arrays |= {f"end_{k}_{i}": value for i, value in enumerate(end.values())}
+    told = {"status": path.status, "solves": path.solves, "parameters": [*path.ends[0]], "seconds": dict(path.seconds)}
+    arrays["of_cones"] = np.array(json.dumps(told))
+    return {**arrays, "sha256": np.array(hash_of(arrays, _PROVED))}
+
+
+def fields_of(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """What a `ConePath` is made of; InputError, or what NumPy raises, where arrays do not fit each other."""
+    line, told = unpacked(stored), json.loads(str(stored["of_cones"]))
+    kinds = whole(stored["cones"], "cones", (None, 2), 0, np.iinfo(np.int64).max)
+    exponents = finite(stored["exponents"], "exponents", (len(kinds),))
+    if kinds[:, 0].max(initial=0) >= len(KINDS):
+        raise InputError(f"cones must be of {len(KINDS)} kinds, got number {kinds[:, 0].max()}")
+    each = zip(kinds.tolist(), exponents.tolist(), strict=True)
+    cones = Cones(Cone(KINDS[kind], order, exponent) for (kind, order), exponent in each)
+    zero = [cone.size for cone in cones if cone.kind == "zero"]
+    first = bool(zero) and cones[0].kind == "zero"
+    if (
+        sum(cone.size for cone in cones) != line.m
+        or sum(zero) != line.equations
+        or len(zero) > 1
+        or bool(zero) != first
+    ):
+        raise InputError(f"cones must have the {line.m} rows of the program, its {line.equations} equations first")
+    program = ConeLine(**{each.name: getattr(line, each.name) for each in fields(ProgramLine)}, cones=cones)
+    t = finite(stored["t"], "t", (None,))
+    shapes = {"x": line.n, "y": line.n, "z": line.m}
+    pairs = {name: finite(stored[name], name, (t.size, size)) for name, size in shapes.items()}
+    status, ray = told["status"], None
+    if status in ("infeasible", "unbounded"):
+        ray = finite(stored["ray"], "ray", (line.m if status == "infeasible" else line.n,))
+    elif status != "end":
+        raise InputError(f"status must be end, infeasible or unbounded, got {status!r:.100}")
+    if t.size < 2 or t[0] != 0.0 or t[-1] > 1.0 or not (np.diff(t) > 0.0).all():
+        raise InputError("t must increase from 0 to at most 1")
+    if status == "end" and t[-1] != 1.0:
+        raise InputError(f"t must go to 1 where the status is 'end', got {t[-1]!r}")
+    eps, ceiling = (float(finite(stored[name], name, ())) for name in ("eps", "ceiling"))
+    if not 0.0 < eps < 1.0:
+        raise InputError(f"eps must lie strictly between 0 and 1, got {eps!r}")
+    if str(stored["sha256"]) != hash_of(stored, _PROVED):
+        raise InputError(
+            "its names, constant, parameters, program or eps were changed after it was saved: another hash"
+        )
+    return {
+        "program": program,
+        "ends": ends_of(stored, told["parameters"]),
+        "t": t,
+        **pairs,
+        "eps": eps,
+        "ceiling": ceiling,
+        "status": status,
+        "ray": ray,
+        "solves": int(told["solves"]),
+        "seconds": {str(name): float(value) for name, value in told["seconds"].items()},
+    }

@@ -1,0 +1,290 @@
+"""Pairs of a cone program along a line, from a solver's numbers: feasible points, multipliers that miss little.
+
+Whatever comes out is judged by `paretoclf.proof.cone_line`, which knows nothing of this. A point is moved into its
+cones by mixing in a little of one that is well inside; one at each end of the line is enough, as their mixture is
+inside at every t. What multipliers miss of stationarity is taken from them by the shortest step in the metric of the
+cones' barriers, which hardly moves those that have little room (Dikin's ellipsoid).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+import scipy.linalg as la
+import scipy.sparse as sp
+from scipy.sparse.linalg import splu
+
+from paretoclf.common.checks import Array
+from paretoclf.engine.reduction.program import between
+from paretoclf.proof.cone_line import ConeJudge, ConeLine, Pair
+from paretoclf.proof.points.cone_upper import upper_bound
+from paretoclf.proof.points.cones import Alike, Cone, Cones, interior, matrix, project_dual, vector
+from paretoclf.solve.candidates import CLARABEL_CONES
+from paretoclf.solve.lazily import clarabel
+from paretoclf.solve.model import settings_at
+
+#: Shares of an inner point that are mixed in, until the point is inside for sure.
+_MIXED = (0.0, *(float(f"{k}e-{j}") for j in range(13, 5, -1) for k in (1, 3)), 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0)
+
+#: Multipliers are moved so far into their cones, relative to 1 + their size, before stationarity is solved exactly.
+_DEPTHS = (0.0, 1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8)
+
+#: Largest numbers of columns for which the system of a correction is factored as an array.
+_DENSE = 400
+
+#: Entries of that system below this, on a scale on which its diagonal is 1, are none.
+_NOTHING = 1e-30
+
+#: Clarabel's words for there being no solution.
+NONE = {"PrimalInfeasible": "infeasible", "AlmostPrimalInfeasible": "infeasible"}
+NONE |= {"DualInfeasible": "unbounded", "AlmostDualInfeasible": "unbounded"}
+
+
+class ConeSolver:
+    """Clarabel, set up once and moved along a line; the same t gives the same numbers wherever it was before.
+
+    Parameters
+    ----------
+    line : ConeLine
+    tol : float
+        Tolerance that is asked for.
+    unit : float
+        Of the objective: the stopping rule is absolute for values below 1.
+    """
+
+    def __init__(self, line: ConeLine, tol: float, unit: float = 1.0) -> None:
+        self.line, self.tol, self.unit, self.solves = line, tol, unit, 0
+        self._solver: Any = None
+        self._matrices = sp.csc_matrix(sp.triu(line.P)) / unit, sp.csc_matrix(line.A)
+
+    def __call__(self, t: float, tol: float | None = None) -> tuple[Array, Array, str]:
+        """Point, multipliers and Clarabel's word for them; to another tolerance it is set up anew."""
+        q, b = between(self.line.q, t) / self.unit, between(self.line.b, t)
+        solver = self._solver
+        if solver is None or tol not in (None, self.tol):
+            solver = conic(self._matrices[0], q, self._matrices[1], b, self.line.cones, tol or self.tol)
+            self._solver = self._solver or solver
+        else:
+            solver.update(q=q, b=b)
+        found = solver.solve()
+        self.solves += 1
+        return np.asarray(found.x), np.asarray(found.z) * self.unit, str(found.status)
+
+
+def conic(P: Any, q: Array, A: Any, b: Array, cones: Any, tol: float) -> Any:
+    """Clarabel for a cone program, to be solved and moved."""
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.presolve_enable = False  # what is presolved or decomposed cannot be moved
+    settings.chordal_decomposition_enable = False
+    for key, value in settings_at(tol).items():
+        setattr(settings, key, value)
+    kinds = [CLARABEL_CONES[cone.kind](cone) for cone in cones]
+    return clarabel.DefaultSolver(sp.csc_matrix(P), q, sp.csc_matrix(A), b, kinds, settings)
+
+
+@dataclass(frozen=True)
+class Inner:
+    """Points well inside the cones at t = 0 and at ``stop``."""
+
+    points: tuple[Array, Array] = field(repr=False)
+    stop: float
+
+    def at(self, t: float) -> Array:
+        """A point inside at t."""
+        return np.asarray(between(self.points, t / self.stop))
+
+
+def inner_points(line: ConeLine, stop: float, reach: float) -> Inner | None:
+    """Points inside the cones at both ends, as low as they can be at a tenth of the largest depth, or None.
+
+    ``reach`` is how large the entries of a solution are.
+    """
+    found = [_inner(line, t, reach) for t in (0.0, stop)]
+    return None if found[0] is None or found[1] is None else Inner((found[0], found[1]), stop)
+
+
+def _inner(line: ConeLine, t: float, reach: float) -> Array | None:
+    """A point whose slacks are inside their cones by as much as can be, and then the lowest that is so by a tenth."""
+    n, into = line.n, interior(line.cones)
+    q, b, one = between(line.q, t), between(line.b, t), sp.eye_array(n)
+    rows = sp.vstack(
+        [
+            sp.hstack([sp.csr_array(line.A), sp.csr_array(into[:, None])]),
+            sp.hstack([one, sp.csr_array((n, 1))]),
+            sp.hstack([-one, sp.csr_array((n, 1))]),
+            sp.csr_array(([1.0, -1.0], ([0, 1], [n, n])), shape=(2, n + 1)),
+        ]
+    )
+    cones = [*line.cones, Cone("nonnegative", 2 * n + 2)]
+    size = float(np.abs(q).max(initial=0.0)) or 1.0
+    depth = None
+    for costs, quadratic in ((np.append(np.zeros(n), -1.0), None), (np.append(q / size, 0.0), line.P / size)):
+        least = 0.0 if depth is None else 0.1 * depth
+        sides = np.concatenate([b, np.full(2 * n, 10.0 * reach), [reach, -least]])
+        P = sp.csc_array((n + 1, n + 1)) if quadratic is None else sp.block_diag([sp.triu(quadratic), [[0.0]]])
+        found = conic(P, costs, rows, sides, cones, 1e-9).solve()
+        x = np.asarray(found.x)
+        if str(found.status) in NONE or not np.isfinite(x).all():
+            break
+        if depth is None:
+            best, depth = x[:n], float(x[n])
+            if not depth > 1e-9 * reach:
+                return None
+        else:
+            best = x[:n]
+    return best if depth is not None else None
+
+
+def reaches(line: ConeLine, t: float, x: Array, inner: Inner) -> bool:
+    """Whether a point at t is proved feasible."""
+    judge = ConeJudge(line, np.inf)
+    return judge.point(t, _feasible(judge, t, x, inner))[-1]
+
+
+def pairs_near(
+    judge: ConeJudge, t: float, found: tuple[Array, Array], inner: Inner | None
+) -> Iterator[tuple[Pair, tuple[Array, Array, Array]]]:
+    """Judged pairs, and x, y, z that they are made of, from a solver's numbers: the cheapest first."""
+    x, z = found
+    point = _feasible(judge, t, x, inner)
+    for y, tried in _multipliers(judge, t, x, z):
+        yield judge.pair(t, point, y, tried), (point, y, tried)
+
+
+def _feasible(judge: ConeJudge, t: float, x: Array, inner: Inner | None) -> Array:
+    """The point with as little of an inner one as makes it feasible for sure; else moved inwards by projections."""
+    if inner is not None:
+        inside, best, low, high = inner.at(t), None, 0, len(_MIXED)
+        while low < high:
+            middle = (low + high) // 2
+            mixed = (1.0 - _MIXED[middle]) * x + _MIXED[middle] * inside
+            if judge.point(t, mixed)[-1]:
+                best, high = mixed, middle
+            else:
+                low = middle + 1
+        if best is not None:
+            return best
+    return upper_bound(judge.line.at(t), x).x
+
+
+def _multipliers(judge: ConeJudge, t: float, x: Array, z: Array) -> Iterator[tuple[Array, Array]]:
+    """Multipliers and their y, the cheapest first."""
+    if not judge.wide.any():
+        yield x, z
+    size = 1.0 + float(np.abs(z).max(initial=0.0))
+    curved = ~np.isin(judge.line.base.kinds, ("zero", "nonnegative"))
+    into = np.where(curved, interior(judge.line.cones), 0.0)
+    for depth in _DEPTHS if judge.wide.any() else _DEPTHS[:2]:
+        yield _stationary(judge.line, t, x, project_dual(z + depth * size * into, judge.line.base.grouped))
+
+
+def _stationary(line: ConeLine, t: float, y: Array, z: Array) -> tuple[Array, Array]:
+    """The nearest multipliers that are stationary up to rounding, in the metric of the barriers; y moves with them."""
+    q, P, A = between(line.q, t), sp.csr_array(line.P), sp.csr_array(line.A)
+    bent = np.where(P.diagonal() > 0, (1.0 + np.abs(y)) ** 2, 0.0)
+    metric = _metric(line.base.grouped, z)
+    across = metric @ A
+    normal = sp.csc_array(P @ sp.diags_array(bent) @ P + A.T @ across)
+    diagonal = normal.diagonal()
+    free = diagonal > np.finfo(float).tiny ** 0.5
+    scale = np.where(free, 1.0 / np.sqrt(np.where(free, diagonal, 1.0)), 0.0)
+    normal = sp.csc_array(sp.diags_array(scale) @ normal @ sp.diags_array(scale))
+    normal.data[np.abs(normal.data) < _NOTHING] = 0.0  # numbers near the smallest double are slow
+    normal = normal + sp.diags_array(np.full(line.n, 1e-15))
+    solve = _factored(normal)
+    if solve is None:
+        return y, z
+    for _ in range(3):
+        step = scale * solve(scale * (P @ y + q + A.T @ z))
+        if not np.isfinite(step).all():
+            break
+        y, z = y - bent * (P @ step), z - across @ step
+    return y, z
+
+
+def _factored(N: Any) -> Any:
+    """Solve with a positive definite matrix; None where it cannot be factored."""
+    try:
+        if N.shape[0] > _DENSE:
+            return splu(sp.csc_array(N)).solve
+        factor = la.cho_factor(N.toarray())
+    except (la.LinAlgError, RuntimeError):
+        return None
+    return partial(la.cho_solve, factor)
+
+
+def _metric(cones: Cones, z: Array) -> Any:
+    """Inverse Hessians of the barriers of the dual cones at z, as one sparse matrix."""
+    rows, columns, values = [], [], []
+    size = 1.0 + float(np.abs(z).max(initial=0.0))
+    for each in cones.alike:
+        H = _METRICS[each.kind](z[each.rows], each, size)
+        if H.ndim == 2:
+            i = j = each.rows
+        else:
+            i = np.broadcast_to(each.rows[:, :, None], H.shape)
+            j = np.broadcast_to(each.rows[:, None, :], H.shape)
+        rows.append(i.ravel())
+        columns.append(j.ravel())
+        values.append(H.ravel())
+    places = np.concatenate(rows), np.concatenate(columns)
+    return sp.csr_array((np.concatenate(values), places), shape=(z.size, z.size))
+
+
+def _of_second_order(V: Array, each: Alike, size: float) -> Array:
+    """``v v' - (v'Jv / 2) J`` with J = diag(1, -1, ..., -1)."""
+    J = np.append(1.0, -np.ones(each.order - 1))
+    inside = np.maximum(V[:, 0] ** 2 - (V[:, 1:] ** 2).sum(axis=1), 0.0)
+    return np.asarray(V[:, :, None] * V[:, None, :] - 0.5 * inside[:, None, None] * np.diag(J))
+
+
+def _of_matrices(V: Array, each: Alike, size: float) -> Array:
+    """``S -> Z S Z``, on the vectors that stand for symmetric matrices."""
+    units = matrix(np.eye(V.shape[1]), each.order)
+    Z = matrix(V, each.order)
+    return np.stack([vector(one @ units @ one) for one in Z])
+
+
+def _of_exponential(V: Array, each: Alike, size: float) -> Array:
+    """Of ``-log(v - u - u log(-w/u)) - log(-u) - log(w)``, for the dual cone."""
+    u, v, w = np.minimum(V[:, 0], -1e-300), V[:, 1], np.maximum(V[:, 2], 1e-300)
+    L = np.log(w) - np.log(-u)
+    inside = v - u - u * L
+    fine = inside > 0
+    inside = np.where(fine, inside, 1.0)
+    one, nothing = np.ones_like(u), np.zeros_like(u)
+    g = np.stack([-L, one, -u / w], axis=1)
+    bend = np.zeros((u.size, 3, 3))
+    bend[:, 0, 0], bend[:, 0, 2], bend[:, 2, 0], bend[:, 2, 2] = 1 / u, -1 / w, -1 / w, u / w**2
+    H = g[:, :, None] * g[:, None, :] / inside[:, None, None] ** 2 - bend / inside[:, None, None]
+    H[:, [0, 1, 2], [0, 1, 2]] += np.stack([1 / u**2, nothing, 1 / w**2], axis=1)
+    scale = np.abs(V).max(axis=1)[:, None, None] + np.finfo(float).tiny  # in units of its own
+    try:
+        found = np.linalg.inv(H * scale**2) * scale**2
+    except np.linalg.LinAlgError:
+        return np.zeros_like(H)
+    fine &= np.isfinite(found).all(axis=(1, 2)) & (np.diagonal(found, axis1=1, axis2=2) > 0).all(axis=1)
+    return np.asarray(np.where(fine[:, None, None], found, 0.0))
+
+
+def _of_power(V: Array, each: Alike, size: float) -> Array:
+    """A diagonal that is smaller the nearer the cone's border is."""
+    a = np.stack([each.exponent, 1 - each.exponent], axis=1)
+    least = np.prod((np.maximum(V[:, :2], 0.0) / a) ** a, axis=1)
+    room = np.clip(1.0 - np.abs(V[:, 2]) / np.maximum(least, np.finfo(float).tiny), 0.0, 1.0)
+    return np.asarray((0.3 * room[:, None] * np.maximum(np.abs(V), 1e-3 * np.abs(V).max(axis=1)[:, None])) ** 2)
+
+
+_METRICS = {
+    "zero": lambda V, each, size: np.full_like(V, size**2),
+    "nonnegative": lambda V, each, size: V**2,
+    "second-order": _of_second_order,
+    "psd": _of_matrices,
+    "exponential": _of_exponential,
+    "power": _of_power,
+}

@@ -1,0 +1,75 @@
+"""From any convex ``cvxpy.Problem`` and a line of its parameters to a cone program along that line.
+
+As `paretoclf.solve.to_qp`, for every cone that Clarabel knows. A parameter that multiplies a quadratic term would move
+the matrix P; the problem is then compiled without a quadratic objective, and the parameter stands in q.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+from paretoclf.common.errors import InputError
+from paretoclf.engine.reduction.program import ProgramLine
+from paretoclf.proof.cone_line import ConeLine
+from paretoclf.proof.points.cones import Cones
+from paretoclf.solve.cone_proof import cones_of
+from paretoclf.solve.of_formulation import source_of
+from paretoclf.solve.to_qp import CompiledLine, LineOfPrograms
+
+
+def cone_line(problem: Any, start: Mapping[Any, Any], stop: Mapping[Any, Any]) -> ConeLine:
+    """Compile a problem once, and read how its program moves on a line of its parameters.
+
+    Parameters
+    ----------
+    problem : cvxpy.Problem
+        DPP and convex. What it holds is left as it was.
+    start, stop : mapping of cvxpy.Parameter to number or array
+        The ends of the line. Parameters that are not among them keep the values that they have.
+
+    Raises
+    ------
+    InputError
+        If it is something else, the line moves nothing, or a parameter moves the matrix of the constraints.
+
+    Examples
+    --------
+    >>> import cvxpy as cp
+    >>> from paretoclf.solve.to_cones import cone_line
+    >>> x, lam = cp.Variable(2, name="x"), cp.Parameter(nonneg=True, name="lam")
+    >>> problem = cp.Problem(cp.Minimize(cp.sum_squares(x - 1) + lam * cp.norm2(x)))
+    >>> line = cone_line(problem, {lam: 1}, {lam: 3})
+    >>> [cone.kind for cone in line.cones], sorted(set((line.q[1] - line.q[0]).tolist()))
+    (['zero', 'second-order'], [0.0, 2.0])
+    """
+    found = CompiledLine.of(problem, start, stop, cones=True)
+    if found.moves("P"):
+        found = CompiledLine.of(problem, start, stop, cones=True, use_quad_obj=False)
+    for which, because in (("P", "Else the objective bends"), ("A", "Else points between two are not feasible")):
+        if found.moves(which) or (which == "A" and found.bent.nnz):
+            raise InputError(found.moving(which, because))
+    found.check_moves()
+    return ConeLine(**vars(found.line), cones=Cones(cones_of(found.data)))
+
+
+class LineOfCones(LineOfPrograms):
+    """A problem and a line of its parameters: its cone program, and the way back into it."""
+
+    line: ConeLine
+
+    def _compile(self, problem: Any, start: Mapping[Any, Any], stop: Mapping[Any, Any], still: bool) -> ProgramLine:
+        """The program along the line."""
+        return cone_line(problem, start, stop)
+
+    def solve(self, t: float) -> float:
+        """The optimal value at t, by Clarabel, whatever it says of its accuracy."""
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Solution may be inaccurate")
+            return super().solve(t)
+
+
+def cone_source_of(formulation: Any, given: Mapping[str, Any]) -> LineOfPrograms:
+    """The cone program of a formulation, where each parameter is a number or a pair (from, to)."""
+    return source_of(formulation, given, LineOfCones)

@@ -1,0 +1,318 @@
+"""Paths within eps: against what `verify` proves of single solves, closed forms, exact paths; falsified ones."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from dataclasses import replace
+from functools import cache
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import paretoclf as pc
+from paretoclf.proof.cone_line import ConePiece
+from paretoclf.solve.cone_proof import certify_problem
+from tests.oracles.cone_lines import LINES, move
+
+FEW = ["square_root_lasso", "maximum_entropy", "s_procedure_lmi", "powers", "group_lasso"]
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+@cache
+def traced(name, eps=1e-3):
+    line = LINES[name]()
+    return line, pc.trace(*line, eps=eps, progress=False)
+
+
+def proved_interval(problem):
+    """Bounds of the optimal value that another judge proves, of a tight solve."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        problem.solve("CLARABEL", tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
+        proof = certify_problem(problem)
+    return proof.lower, proof.upper
+
+
+def apart(theirs, ours):
+    """By how much two intervals, which both hold the optimal value, miss each other."""
+    return max(theirs[0] - ours[1], ours[0] - theirs[1])
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_the_bounds_hold_between_the_pairs(name, rng):
+    line, path = traced(name)
+    assert path.proof.passes()
+    assert path.proof.worst <= 1e-3
+    assert path.status == "end"
+    largest = max(abs(v) for t in path.t.tolist() for v in path.bounds(t))
+    for t in rng.uniform(0, 1, 6).tolist():
+        low, high = path.bounds(t)
+        assert 0 <= high - low <= 1e-3 * max(min(abs(low), abs(high)), 1e-3 * largest) * (1 + 1e-9)
+        assert apart(proved_interval(move(line, t)), (low, high)) <= 0
+        point = path.at(t)
+        assert point.value == path.value(t) == pytest.approx(high if path.program.sense > 0 else low, rel=1e-12)
+        problem = move(line, t)
+        for variable in problem.variables():
+            variable.save_value(np.asarray(point.variables[variable.name()]))
+        assert max((float(np.max(c.violation())) for c in problem.constraints), default=0.0) < 1e-9
+        assert float(problem.objective.value) == pytest.approx(point.value, rel=1e-3)  # epigraphs are not always tight
+
+
+def test_a_bound_that_is_too_small_is_seen(rng):
+    """The check has teeth: with less of the mixed term a value leaves the band."""
+    line, path = traced("tradeoff_by_bounds", 1e-2)
+    false = replace(path)
+    false.__dict__["proof"] = replace(
+        path.proof, pieces=tuple(replace(each, c=0.4 * each.c) for each in path.proof.pieces)
+    )
+    ours = [(t, false.bounds(t)) for t in rng.uniform(0, 1, 20).tolist()]
+    assert any(apart(proved_interval(move(line, t)), bounds) > 0 for t, bounds in ours)
+
+
+@pytest.mark.parametrize("name", ["lasso", "svm"])
+@pytest.mark.parametrize("eps", [1e-3, 1e-5])
+def test_exact_paths_are_inside(name, eps, rng):
+    line = LINES[name]()
+    exact, band = pc.trace(*line, progress=False), pc.trace(*line, eps=eps, progress=False)
+    for t in rng.uniform(0, 1, 60).tolist():
+        low, high = band.bounds(t)
+        assert low * (1 - 1e-13) <= exact.value(t) <= high * (1 + 1e-13)
+
+
+def test_the_number_of_pairs_grows_with_the_root():
+    line = LINES["s_procedure"]()
+    counts = [pc.trace(*line, eps=eps, progress=False).t.size for eps in (1e-3, 1e-5)]
+    assert counts[1] <= 12 * counts[0]
+
+
+def test_a_closed_form():
+    """The least norm of a point on a plane that moves away: the distance, convex in t."""
+    x, level = cp.Variable(3, name="x"), cp.Parameter(name="level")
+    c = np.array([1.0, 2.0, 2.0])
+    path = pc.trace(
+        cp.Problem(cp.Minimize(cp.norm2(x)), [(c @ x == level).set_label("plane")]), {level: 1}, {level: 4}, eps=1e-6
+    )
+    for t in np.linspace(0, 1, 13):
+        low, high = path.bounds(float(t))
+        assert low <= (1 + 3 * t) / 3 <= high
+    found = path.slopes(0.5, per="level")
+    assert found.lower <= 1 / 3 <= found.upper < found.lower + 1e-4
+    assert path.at(level=2.5).duals["plane"] == pytest.approx(-1 / 3, abs=1e-6)
+    assert path.t.size == 9  # a straight line: none is needed besides those of the start
+
+
+def test_a_concave_value_has_bounds_of_its_slope():
+    _, path = traced("square_root_lasso")
+    for t in (0.2, 0.5, 0.9):
+        found = path.slopes(t, per="lam")
+        h = 1e-4
+        rates = [(path.refine(1e-6).value(t + s) - path.refine(1e-6).value(t)) / (s * -5.9) for s in (-h, h)]
+        assert found.lower - 0.05 <= min(rates) <= max(rates) <= found.upper + 0.05
+        assert found.upper - found.lower < 2
+    x, u = cp.Variable(2), cp.Parameter()
+    both = pc.trace(cp.Problem(cp.Minimize(cp.norm2(x - 3) + u * x[0]), [x[1] >= u]), {u: 0}, {u: 0.5}, eps=1e-2)
+    with pytest.raises(pc.InputError, match=r"^slopes must be asked for where either"):
+        both.slopes(0.5)
+
+
+def test_the_largest_gap_of_a_piece_is_that_of_its_quadratic(rng):
+    for a, b, c in rng.exponential(size=(300, 3)) * 10.0 ** rng.integers(-3, 3, size=(300, 3)):
+        piece = ConePiece(float(a), float(b), float(c), 0.0, 1.0)
+        largest = max(piece.at(u) for u in np.linspace(0, 1, 2001).tolist())
+        assert largest <= piece.gap <= largest * (1 + 1e-5)
+
+
+def test_it_is_saved_and_judged_anew(tmp_path):
+    _, path = traced("maximum_entropy")
+    path.save(tmp_path / "path")
+    again = pc.load(tmp_path / "path.npz")
+    assert again.bounds(0.37) == path.bounds(0.37)
+    assert again.proof.worst == path.proof.worst
+    assert again.at(0.37).variables["p"].tolist() == path.at(0.37).variables["p"].tolist()
+    with pytest.raises(pc.InputError, match=r"^assign needs the problem"):
+        again.assign(0.5)
+
+
+def stored_with(path, file, **changes):
+    """A saved path with some of its arrays replaced."""
+    path.save(file)
+    with np.load(file) as stored:
+        arrays = {**stored, **{name: change(stored[name]) for name, change in changes.items()}}
+    np.savez(file, **arrays)
+    return file
+
+
+FALSE = {
+    "multipliers scaled": {"z": lambda z: z * 1.001},
+    "y moved": {"y": lambda y: y + 0.1},
+    "a point beside": {"x": lambda x: x - 1e-6},
+    "points outside": {"x": lambda x: -x},
+    "a piece widened": {name: lambda each: np.delete(each, [3, 4, 5, 6], axis=0) for name in "txyz"},
+    "pairs at other t": {"t": lambda t: np.append(t[:-1] * 0.99, 1.0)},
+    "a ceiling below": {"ceiling": lambda c: c - 10.0},
+    "a smaller eps": {"eps": lambda eps: eps / 10},
+    "another name": {"of_cones": lambda told: np.array(str(told).replace("mean", "means"))},
+}
+
+
+@pytest.mark.parametrize("what", FALSE)
+def test_a_falsified_file_is_refused_or_has_true_bounds(what, tmp_path, rng):
+    line, path = traced("maximum_entropy")
+    file = stored_with(path, tmp_path / "path.npz", **FALSE[what])
+    if what not in ("y moved", "multipliers scaled", "a point beside"):
+        with pytest.raises(pc.InputError, match=r"not proved|another hash"):
+            pc.load(file)
+        return
+    again = pc.load(file, prove=False)  # what multipliers miss has its price: bounds are wider, and true
+    for t in rng.uniform(0, 1, 10).tolist():
+        assert apart(proved_interval(move(line, t)), again.bounds(t)) <= 0
+
+
+def test_damaged_files_are_refused(tmp_path):
+    _, path = traced("maximum_entropy")
+    for changes, said in (
+        ({"z": lambda z: z[:, 1:]}, "z must have shape"),
+        ({"t": lambda t: t[::-1]}, "t must increase"),
+        ({"eps": lambda eps: 2.0}, "eps must lie"),
+        ({"cones": lambda cones: cones[1:]}, "exponents must have shape"),
+        ({"exponents": lambda e: e[1:], "cones": lambda cones: cones[1:]}, "cones must have"),
+        ({"of_cones": lambda told: np.array(json.dumps({**json.loads(str(told)), "status": "?"}))}, "status must be"),
+    ):
+        with pytest.raises(pc.InputError, match=said):
+            pc.load(stored_with(path, tmp_path / "path.npz", **changes))
+
+
+def test_it_is_refined_from_what_is_there():
+    _, path = traced("square_root_lasso")
+    fine = path.refine(1e-4)
+    assert fine.proof.passes(1e-4)
+    assert fine.eps == 1e-4
+    assert set(path.t) <= set(fine.t)
+    assert fine.solves == fine.t.size  # no pair was solved twice
+
+
+def test_the_result_does_not_depend_on_n_jobs():
+    line = LINES["s_procedure"]()
+    one, two = (pc.trace(*line, eps=1e-3, n_jobs=n, progress=False) for n in (1, 2))
+    assert all((getattr(one, name) == getattr(two, name)).all() for name in "txyz")
+
+
+def test_it_compares_assigns_and_prints(tmp_path):
+    line, path = traced("square_root_lasso")
+    assert repr(path) == f"ConePath(lam 6 to 0.1, within 0.001 everywhere, {path.t.size} pairs, 33 columns and 83 rows)"
+    assert path.compare(4).agrees(1e-3)
+    path.assign(lam=3.0)
+    assert path.bounds(lam=3.0)[0] <= line[0].value <= path.value(lam=3.0)  # epigraphs of the path need not be tight
+    assert line[0].variables()[0].value.shape == (16,)
+    assert str(path.at(0.5)).startswith("feasible point at t = 0.5 (lam = 3.05): value ")
+    t, w = path.along("w")
+    assert t.size == 2 * (path.t.size - 1)
+    assert w.shape == (t.size, 16)
+    assert all(change[1:] in (("0", "not 0"), ("not 0", "0")) for event in path.events for change in event.changes)
+    assert {change[0] for event in path.events for change in event.changes} <= {f"w[{k}]" for k in range(16)}
+    assert path.to_frame().columns.tolist() == ["t", "lam", "lower", "upper"]
+    assert "at every t in [0, 1]" in path.proof.explain()
+    assert "Not proved to 1e-09" in path.proof.explain(1e-9)
+    path.page(tmp_path / "page.html")
+    assert '"other":' in (tmp_path / "page.html").read_text()
+    for what in ("value", "variables", "duals"):
+        path.plot(what)
+
+
+@pytest.mark.parametrize(("end", "status"), [(0.5, "infeasible"), (2.0, "unbounded")])
+def test_it_ends_where_there_is_no_solution(end, status):
+    if status == "infeasible":
+        problem, start, _ = LINES["tradeoff_by_bounds"]()
+        (tau,) = problem.parameters()
+        least = start[tau] / 1.05
+        path, border, names = pc.trace(problem, {tau: 3 * least}, {tau: end * least}, eps=1e-2), 0.8, {"unit", "bound"}
+    else:
+        x, u = cp.Variable(3, name="x"), cp.Parameter(nonneg=True, name="u")
+        problem = cp.Problem(cp.Minimize(cp.norm2(x - 1) - u * (x @ [1 / 3, 2 / 3, 2 / 3])))
+        path, border, names = pc.trace(problem, {u: 0.5}, {u: end}, eps=1e-2), 1 / 3, {"x"}
+    assert path.status == status
+    assert path.proof.passes()
+    assert path.beyond.proof.passes()
+    assert path.beyond.end <= border <= path.beyond.t <= path.beyond.end + 1e-4
+    assert set(path.beyond.blame) == names
+    assert status in repr(path)
+    with pytest.raises(pc.InputError, match=rf"where the path ends: {status}"):
+        path.at(1.0)
+
+
+def test_an_end_is_saved_and_a_false_ray_refused(tmp_path):
+    x, u = cp.Variable(3, name="x"), cp.Parameter(nonneg=True, name="u")
+    problem = cp.Problem(cp.Minimize(cp.norm2(x - 1) - u * (x @ [1 / 3, 2 / 3, 2 / 3])))
+    path = pc.trace(problem, {u: 0.5}, {u: 2.0}, eps=1e-2)
+    path.save(tmp_path / "path.npz")
+    again = pc.load(tmp_path / "path.npz")
+    assert again.beyond.t == path.beyond.t
+    with pytest.raises(pc.InputError, match="it ends unbounded, and that is not proved"):
+        pc.load(stored_with(path, tmp_path / "other.npz", ray=lambda ray: -ray))
+
+
+X, TH = cp.Variable(2, name="x"), cp.Parameter(name="th")
+WHOLE = cp.Variable(2, integer=True)
+SLOPE, WEIGHT = cp.Parameter(nonneg=True, name="slope"), cp.Parameter(nonneg=True, name="weight")
+REFUSED = {
+    "eps": (cp.norm2(X - TH), [], TH, 1.0, r"^eps must lie strictly between 0 and 1, got 1.0"),
+    "nan": (cp.norm2(X - TH), [], TH, float("nan"), r"^eps must"),
+    "integers": (cp.norm2(WHOLE - TH), [], TH, 1e-3, r"^problem must be convex, got the integer"),
+    "not DPP": (SLOPE * SLOPE * cp.norm2(X - 1), [], SLOPE, 1e-3, r"^a model must be DPP"),
+    "A moves": (
+        cp.norm2(X - 1),
+        [SLOPE * X[0] + cp.norm2(X) <= 1],
+        SLOPE,
+        1e-3,
+        r"^parameter slope must not move the m",
+    ),
+    "nothing moves": (cp.norm2(X - 1), [], WEIGHT, 1e-3, r"^start must have parameters of the problem"),
+    "no point inside": (cp.norm2(X), [X[0] <= TH, X[0] >= TH], TH, 1e-3, r"^the problem must have a point inside"),
+    "no start": (cp.norm2(X), [cp.norm2(X) <= TH, X[0] >= 3], TH, 1e-3, r"must have a solution at the start.*3 as|"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_has_no_such_path_is_refused(what):
+    objective, rows, parameter, eps, said = REFUSED[what]
+    with pytest.raises(pc.InputError, match=said):
+        pc.trace(cp.Problem(cp.Minimize(objective), rows), {parameter: 1}, {parameter: 2}, eps=eps)
+
+
+def test_a_start_without_a_solution_says_from_where_on_there_is_one():
+    problem = cp.Problem(cp.Minimize(cp.norm2(X - 1)), [(cp.norm2(X) <= TH).set_label("ball"), X[0] >= 3])
+    with pytest.raises(pc.InputError, match=r"where it is infeasible, as is every t before 0.5; .* t = 0.5 on"):
+        pc.trace(problem, {TH: 1}, {TH: 5}, eps=1e-3)
+
+
+def test_a_value_of_0_is_a_floor_with_its_name():
+    with pytest.raises(pc.DegeneratePathError, match=r"a floor: .* add a constant to the objective"):
+        pc.trace(cp.Problem(cp.Minimize(cp.norm2(X)), [cp.sum(X) <= TH]), {TH: 1}, {TH: 2}, eps=1e-3)
+    path = pc.trace(cp.Problem(cp.Minimize(1 + cp.norm2(X)), [cp.sum(X) <= TH]), {TH: 1}, {TH: 2}, eps=1e-3)
+    assert path.bounds(0.5)[0] <= 1 <= path.bounds(0.5)[1]
+
+
+def test_arguments_of_other_paths_are_refused():
+    problem = cp.Problem(cp.Minimize(cp.norm2(X - TH)), [X <= 5, X >= -5])
+    for more, said in (
+        ({"certify": False}, "certify must be left out with eps"),
+        ({"max_events": 3}, "max_events must be left out with eps"),
+        ({"tau": 3}, "tau must be left out for a cvxpy.Problem"),
+    ):
+        with pytest.raises(pc.InputError, match=said):
+            pc.trace(problem, {TH: 1}, {TH: 2}, eps=1e-3, **more)
+    with pytest.raises(pc.InputError, match=r"svm must be a cvxpy\.Problem or a formulation where eps is given"):
+        pc.trace([1], {TH: 1}, {TH: 2}, eps=1e-3)
+    with pytest.raises(pc.InputError, match="n_jobs must be left out for an exact path"):
+        pc.trace(cp.Problem(cp.Minimize(cp.norm1(X - TH))), {TH: 1}, {TH: 2}, n_jobs=2)
+
+
+def test_without_eps_a_cone_says_so():
+    with pytest.raises(pc.InputError, match=r"Pass eps=1e-4 for one that is proved"):
+        pc.trace(cp.Problem(cp.Minimize(cp.norm2(X - TH))), {TH: 1}, {TH: 2})
