@@ -18,6 +18,7 @@ from paretoclf.proof.cone_band import judge_cone_ray
 from paretoclf.proof.cone_line import GRID, ConeLine
 from paretoclf.proof.points.cones import Cone
 from paretoclf.solve.cone_pairs import NONE, ConeSolver, Inner, conic, inner_points, reaches
+from paretoclf.solve.model import settings_at
 
 #: A line is cut so far before the border of its solutions, in lengths of the line: the first that can be proved.
 _BEFORE = (1e-7, 1e-6, 1e-5, 5e-5)
@@ -112,7 +113,7 @@ def furthest_point(line: ConeLine) -> tuple[float, Array | None]:
     rows = sp.block_array([[sp.csr_array(line.A), speed], [None, sp.csr_array(np.array([[1.0], [-1.0]]))]])
     cones = [*line.cones, Cone("nonnegative", 2)]
     sides = np.append(line.b[0], [1.0, 0.0])
-    found = conic(sp.csc_matrix((n + 1, n + 1)), np.append(np.zeros(n), -1.0), rows, sides, cones, 1e-11).solve()
+    found = conic(sp.csc_matrix((n + 1, n + 1)), np.append(np.zeros(n), -1.0), rows, sides, cones, settings_at(1e-11)).solve()
     x, z = np.asarray(found.x), np.asarray(found.z)
     if str(found.status) in NONE or not (np.isfinite(x).all() and np.isfinite(z).all()):
         return 0.0, None
@@ -136,7 +137,7 @@ def furthest_multipliers(line: ConeLine) -> tuple[float, Array | None]:
     sides = np.concatenate([-line.q[0], [1.0, 0.0], np.zeros(kept)])
     costs = np.append(np.zeros(n + m), -1.0)
     everything = [Cone("zero", n), Cone("nonnegative", 2), *cones]
-    found = conic(sp.csc_matrix((n + m + 1, n + m + 1)), costs, rows, sides, everything, 1e-11).solve()
+    found = conic(sp.csc_matrix((n + m + 1, n + m + 1)), costs, rows, sides, everything, settings_at(1e-11)).solve()
     x, z = np.asarray(found.x), np.asarray(found.z)
     if str(found.status) in NONE or not (np.isfinite(x).all() and np.isfinite(z).all()):
         return 0.0, None

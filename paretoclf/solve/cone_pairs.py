@@ -8,7 +8,7 @@ cones' barriers, which hardly moves those that have little room (Dikin's ellipso
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -32,6 +32,9 @@ _MIXED = (0.0, *(float(f"{k}e-{j}") for j in range(13, 5, -1) for k in (1, 3)), 
 
 #: Multipliers are moved so far into their cones, relative to 1 + their size, before stationarity is solved exactly.
 _DEPTHS = (0.0, 1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8)
+
+#: The same where what is missed has a price: fewer do.
+_FEWER = (0.0, 1e-9, 1e-8)
 
 #: Largest numbers of columns for which the system of a correction is factored as an array.
 _DENSE = 400
@@ -61,12 +64,13 @@ class ConeSolver:
         self._solver: Any = None
         self._matrices = sp.csc_matrix(sp.triu(line.P)) / unit, sp.csc_matrix(line.A)
 
-    def __call__(self, t: float, tol: float | None = None) -> tuple[Array, Array, str]:
-        """Point, multipliers and Clarabel's word for them; to another tolerance it is set up anew."""
+    def __call__(self, t: float, **others: Any) -> tuple[Array, Array, str]:
+        """Point, multipliers and Clarabel's word for them; with other settings it is set up anew."""
         q, b = between(self.line.q, t) / self.unit, between(self.line.b, t)
         solver = self._solver
-        if solver is None or tol not in (None, self.tol):
-            solver = conic(self._matrices[0], q, self._matrices[1], b, self.line.cones, tol or self.tol)
+        if solver is None or others:
+            P, A = self._matrices
+            solver = conic(P, q, A, b, self.line.cones, {**settings_at(self.tol), **others})
             self._solver = self._solver or solver
         else:
             solver.update(q=q, b=b)
@@ -75,13 +79,13 @@ class ConeSolver:
         return np.asarray(found.x), np.asarray(found.z) * self.unit, str(found.status)
 
 
-def conic(P: Any, q: Array, A: Any, b: Array, cones: Any, tol: float) -> Any:
+def conic(P: Any, q: Array, A: Any, b: Array, cones: Any, how: Mapping[str, Any]) -> Any:
     """Clarabel for a cone program, to be solved and moved."""
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.presolve_enable = False  # what is presolved or decomposed cannot be moved
     settings.chordal_decomposition_enable = False
-    for key, value in settings_at(tol).items():
+    for key, value in how.items():
         setattr(settings, key, value)
     kinds = [CLARABEL_CONES[cone.kind](cone) for cone in cones]
     return clarabel.DefaultSolver(sp.csc_matrix(P), q, sp.csc_matrix(A), b, kinds, settings)
@@ -127,7 +131,7 @@ def _inner(line: ConeLine, t: float, reach: float) -> Array | None:
         least = 0.0 if depth is None else 0.1 * depth
         sides = np.concatenate([b, np.full(2 * n, 10.0 * reach), [reach, -least]])
         P = sp.csc_array((n + 1, n + 1)) if quadratic is None else sp.block_diag([sp.triu(quadratic), [[0.0]]])
-        found = conic(P, costs, rows, sides, cones, 1e-9).solve()
+        found = conic(P, costs, rows, sides, cones, settings_at(1e-9)).solve()
         x = np.asarray(found.x)
         if str(found.status) in NONE or not np.isfinite(x).all():
             break
@@ -179,7 +183,7 @@ def _multipliers(judge: ConeJudge, t: float, x: Array, z: Array) -> Iterator[tup
     size = 1.0 + float(np.abs(z).max(initial=0.0))
     curved = ~np.isin(judge.line.base.kinds, ("zero", "nonnegative"))
     into = np.where(curved, interior(judge.line.cones), 0.0)
-    for depth in _DEPTHS if judge.wide.any() else _DEPTHS[:2]:
+    for depth in _DEPTHS if judge.wide.any() else _FEWER:
         yield _stationary(judge.line, t, x, project_dual(z + depth * size * into, judge.line.base.grouped))
 
 

@@ -14,6 +14,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -26,6 +27,7 @@ from paretoclf.proof.cone_band import OF_LARGEST, BandProof, floor_of, prove_ban
 from paretoclf.proof.cone_line import ConeJudge, ConeLine, Pair
 from paretoclf.solve.cone_ends import ending, last_inside, on_grid, refused
 from paretoclf.solve.cone_pairs import NONE, ConeSolver, Inner, pairs_near
+from paretoclf.solve.model import settings_at
 
 #: Pairs at first.
 _FIRST = 9
@@ -36,11 +38,18 @@ _AIM = 0.92
 #: A pair whose own gap is more than this share of what is asked for is improved; more than the second is refused.
 _OWN, _MOST = 0.1, 0.5
 
-#: Ceilings that are tried, each above the values that the one before let find.
-_CEILINGS = 4
-
 #: The solver is asked for this share of eps, within bounds.
 _SHARE, _FINEST, _COARSEST = 1e-5, 1e-13, 1e-9
+
+#: What else is tried where the solver stalls: other linear algebra, and the smallest tolerance.
+_OTHERWISE: tuple[dict[str, Any], ...] = (
+    {"direct_solve_method": "faer"},
+    {"static_regularization_constant": 1e-10},
+    {"direct_solve_method": "faer", **settings_at(_FINEST)},
+)
+
+#: Ceilings that are tried, each above the values that the one before let find.
+_CEILINGS = 4
 
 #: Pieces are no shorter.
 _SHORTEST = 2.0**-36
@@ -179,9 +188,9 @@ class _Task:
         """The best pair at t, and what it is made of; refused if it is of no use."""
         best = None if found is None else self._best(t, found)
         word = "no numbers" if found is None else found[2]
-        for tol in (_FINEST,) if best is not None and self.unit == 1.0 else (self.tol, _FINEST):
-            if best is None or self.share(best[0]) > (_MOST if tol == _FINEST else _OWN):
-                other = solver(t, tol)
+        for others in _OTHERWISE if best is not None and self.unit == 1.0 else ({}, *_OTHERWISE):
+            if best is None or self.share(best[0]) > (_MOST if others else _OWN):
+                other = solver(t, **others)
                 best, word = self._best(t, other, best), other[2]
         if best is None:
             raise refused(f"CLARABEL returned {word!r}", t)
