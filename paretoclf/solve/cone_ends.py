@@ -113,7 +113,9 @@ def furthest_point(line: ConeLine) -> tuple[float, Array | None]:
     rows = sp.block_array([[sp.csr_array(line.A), speed], [None, sp.csr_array(np.array([[1.0], [-1.0]]))]])
     cones = [*line.cones, Cone("nonnegative", 2)]
     sides = np.append(line.b[0], [1.0, 0.0])
-    found = conic(sp.csc_matrix((n + 1, n + 1)), np.append(np.zeros(n), -1.0), rows, sides, cones, settings_at(1e-11)).solve()
+    found = conic(
+        sp.csc_matrix((n + 1, n + 1)), np.append(np.zeros(n), -1.0), rows, sides, cones, settings_at(1e-11)
+    ).solve()
     x, z = np.asarray(found.x), np.asarray(found.z)
     if str(found.status) in NONE or not (np.isfinite(x).all() and np.isfinite(z).all()):
         return 0.0, None

@@ -316,3 +316,38 @@ def test_arguments_of_other_paths_are_refused():
 def test_without_eps_a_cone_says_so():
     with pytest.raises(pc.InputError, match=r"Pass eps=1e-4 for one that is proved"):
         pc.trace(cp.Problem(cp.Minimize(cp.norm2(X - TH))), {TH: 1}, {TH: 2})
+
+
+def two_classes():
+    draw = np.random.default_rng(0)
+    X = np.vstack([draw.normal(size=(40, 4)) + 1, draw.normal(size=(50, 4)) * [1, 2, 1, 0.5]])
+    return X, np.append(np.ones(40), -np.ones(50))
+
+
+FORMULATIONS = {
+    "s_procedure": (lambda: pc.SProcedure(*two_classes()), "zeta", (2.0, 6.0), lambda f: f.unit),
+    "biased_minimax": (
+        lambda: pc.formulations.BiasedMinimaxProbabilityMachine(*two_classes()), "u_plus", (0.1, 0.6), lambda f: 1.0,
+    ),
+    "pareto_gaussian": (lambda: pc.ParetoGaussian(*two_classes()), "lam", (0.2, 5.0), lambda f: 1.0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FORMULATIONS)
+def test_formulations_of_the_papers_have_paths_beside_their_closed_forms(name):
+    """The S-procedure against the secular equation, the others against their solutions by Newton's method."""
+    make, parameter, ends, unit = FORMULATIONS[name]
+    formulation = make()
+    path = pc.trace(formulation, eps=1e-3, **{parameter: ends})
+    for t in np.linspace(0, 1, 9).tolist():
+        at = path.parameters(t)[parameter]
+        value = formulation.solve(**{parameter: at}).value / unit(formulation)
+        low, high = path.bounds(t)
+        assert low - 1e-9 * abs(value) <= value <= high + 1e-9 * abs(value)
+
+
+def test_a_formulation_says_why_it_has_no_path():
+    with pytest.raises(pc.InputError, match=r"^no path within eps for BiobjectiveMargin in .* use sweep. its primal: "):
+        pc.trace(pc.BiobjectiveMargin(*two_classes()), theta=(0.5, 2.0), C_plus=1.0, C_minus=1.0, eps=1e-3)
+    with pytest.raises(pc.InputError, match=r"^lam must be given"):
+        pc.trace(pc.ParetoGaussian(*two_classes()), eps=1e-3)

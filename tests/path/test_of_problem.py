@@ -259,7 +259,7 @@ def test_a_formulation_of_the_users_is_traced_by_the_names_of_its_parameters():
         solution = mine.solve(tau=tau, ridge=0.3)
         assert path.at(tau=tau).value == pytest.approx(solution.value, rel=1e-9)
         np.testing.assert_allclose(path.at(tau=tau).variables["w"], solution.numbers["w"], atol=1e-6)
-    with pytest.raises(pc.InputError, match=r"^no exact path for Pinball in tau, ridge: use sweep.*ridge must not mov"):
+    with pytest.raises(pc.InputError, match=r"^no exact path for Pinball in tau, ridge: pass eps .*ridge must not mov"):
         pc.trace(mine, tau=0.5, ridge=(0.1, 1.0))
     for given, message in (
         ({"tau": (0, 1)}, "^ridge must be given: Pinball is traced with its parameters"),

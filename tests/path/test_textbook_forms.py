@@ -144,7 +144,7 @@ def refused():
         r"lam \* sum_squares\(w\).*divide the objective",
     )
     yield "norm", cp.norm(r, 2) + lam * cp.norm1(w), [], one, r"got norm\(.*, 2\) in the objective: that needs a cone"
-    yield "logistic", cp.sum(cp.logistic(-X @ w)) + lam * cp.norm1(w), [], one, r"got logistic\(.*Use sweep"
+    yield "logistic", cp.sum(cp.logistic(-X @ w)) + lam * cp.norm1(w), [], one, r"got logistic\(.*Pass eps"
     yield "ball", cp.sum(X @ w) + lam * w[0], [cp.norm(w, 2) <= 1], one, r"got norm\(w, 2\) in constraint 0"
     yield "matrix", cp.norm1(w), [lam * w[0] + w[1] >= 1], one, "matrix A.*in constraint 0.*divide by it"
 

@@ -86,6 +86,17 @@ def of_programs():
     }
 
 
+def of_cones():
+    """Paths within eps; their proofs write no certificate files."""
+    x, s = cp.Variable(2, name="x"), cp.Parameter(nonneg=True, name="s")
+    near = [(cp.norm2(x) <= s).set_label("ball"), (cp.sum(x) >= 1).set_label("mass")]
+    entropy = cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), [cp.sum(x) == 1, x[0] - x[1] == 0.8 * s])
+    return {
+        "cones_infeasible": pc.trace(cp.Problem(cp.Minimize(3 * x[0] + x[1]), near), {s: 2.0}, {s: 0.25}, eps=0.01),
+        "cones_maximise": pc.trace(entropy, {s: 0.0}, {s: 1.0}, eps=0.01),
+    }
+
+
 def said_of(path):
     """The numbers that a path answers."""
     t = [float(path.breakpoints[-1]) * at for at in AT] if hasattr(path, "program") else inner(path)
@@ -136,6 +147,9 @@ def main(folder):
     folder, said = Path(folder), {}
     paths = {**of_classifiers(), **of_programs()}
     for name, path in paths.items():
+        path.save(folder / name)
+        said[name] = said_of(path)
+    for name, path in of_cones().items():
         path.save(folder / name)
         said[name] = said_of(path)
     plane = pc.plane(pc.TwoCSVM(*samples(5)), (0.1, 1), (0.1, 1))

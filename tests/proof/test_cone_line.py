@@ -1,0 +1,142 @@
+"""The judge of pairs and pieces: what is out of its cone, off its grid, or not stationary is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from paretoclf.proof.cone_band import judge_cone_ray, prove_band
+from paretoclf.proof.cone_line import GRID, ConeJudge, ConeLine, line_box
+from paretoclf.proof.points.cones import Cone, Cones
+
+
+def ball(stop=3.0):
+    """The least c'x in a ball of radius 1 to ``stop``: value minus that radius, at minus that times c."""
+    cones = Cones([Cone("second-order", 3)])
+    A = np.vstack([np.zeros(2), -np.eye(2)])
+    q, b = np.tile([0.6, 0.8], (2, 1)), np.array([[1.0, 0, 0], [stop, 0, 0]])
+    return ConeLine(np.zeros((2, 2)), A, q, b, np.zeros(2), 0, 1, {}, {}, (), cones)
+
+
+def optimal(t, radius):
+    return -radius * (1 - 1e-12) * np.array([0.6, 0.8]), np.array([1.0, 0.6, 0.8])
+
+
+def pair_of(judge, t, stop=3.0):
+    x, z = optimal(t, 1 + t * (stop - 1))
+    return judge.pair(t, x, x, z)
+
+
+def test_a_straight_value_is_proved_by_two_pairs():
+    judge = ConeJudge(ball(), 0.0)
+    k, j = pair_of(judge, 0.0), pair_of(judge, 1.0)
+    piece = judge.piece(k, j)
+    assert k.why == j.why == ""
+    assert piece.gap < 1e-10
+    assert piece.low <= -3 + 1e-11 < -1 - 1e-11 <= piece.high
+    assert piece.unit(0.0) == pytest.approx(1.0, abs=1e-10)
+
+
+@pytest.mark.parametrize("out", [10, 1000])
+def test_a_slack_that_leaves_its_cone_by_ten_radii_is_refused(out):
+    judge = ConeJudge(ball(), 0.0)
+    pair = pair_of(judge, 0.5)
+    radius = float(pair.s_radius.max())
+    inside, _ = optimal(0.5, 2.0)
+    edge = inside / np.linalg.norm(inside) * 2.0
+    further = edge * (1 + out * radius)
+    assert judge.pair(0.5, further, further, pair.z).why == "its point is not proved feasible"
+
+
+def test_what_is_off_the_grid_is_refused():
+    judge = ConeJudge(ball(), 0.0)
+    assert not judge.on_grid(0.1)
+    assert judge.on_grid(np.floor(0.1 / GRID) * GRID)
+    assert judge.pair(0.1, *optimal(0.1, 1.2)[:1] * 2, optimal(0.1, 1.2)[1]).why.startswith("t is no multiple")
+
+
+def test_multipliers_that_miss_stationarity_cost_what_they_can():
+    judge = ConeJudge(ball(), 0.0)
+    x, z = optimal(0.0, 1.0)
+    for size in (1e-9, 1e-6, 1e-3):
+        pair = judge.pair(0.0, x, x, z * (1 + size))
+        # |r| is size times (0.6, 0.8), and the box is [-3, 3] in both.
+        assert size * 1.4 <= pair.own <= size * 1.4 * 5 + 1e-11
+
+
+def test_a_hollow_quadratic_is_refused():
+    line = replace(ball(), P=np.diag([-1.0, 0.0]))
+    x, z = optimal(0.0, 1.0)
+    assert ConeJudge(line, 10.0).pair(0.0, x, x, z).why == "P is not proved positive semidefinite"
+
+
+def test_a_column_without_bounds_needs_exact_multipliers():
+    """Minimise s - x2/2 with s at least the norm of (1 + t, x2): x2 has bounds only through the objective."""
+    cones = Cones([Cone("second-order", 3)])
+    A, q = np.array([[-1.0, 0.0], [0.0, 0.0], [0.0, -1.0]]), np.tile([1.0, -0.5], (2, 1))
+    line = ConeLine(np.zeros((2, 2)), A, q, np.array([[0, 1.0, 0], [0, 2.0, 0]]), np.zeros(2), 0, 1, {}, {}, (), cones)
+    judge = ConeJudge(line, np.inf)
+    assert judge.wide.all()
+    root = np.sqrt(0.75)
+    x = np.array([1 / root + 1e-9, 0.5 / root])
+    inside = np.array([1.0, -root + 1e-9, -0.5])
+    assert judge.pair(0.0, x, x, inside).why == ""
+    assert judge.pair(0.0, x, x, np.array([1.0, -root, -0.5])).why.startswith("its multipliers are not proved")
+    assert judge.pair(0.0, x, x, inside).own < 1e-8
+
+
+def test_the_box_holds_every_point_of_the_line():
+    box = line_box(ball(), -0.5)
+    assert (box.low <= -3).all()
+    assert (box.high < 10).all()
+    assert not box.wide.any()
+
+
+def test_moving_equations_are_enclosed_with_the_exact_right_side():
+    """x = b(t) for numbers whose combinations are no doubles: the enclosure holds them."""
+    rng = np.random.default_rng(3)
+    b = rng.normal(size=(2, 4)) * 10.0 ** rng.integers(-8, 8, size=(2, 4))
+    line = ConeLine(
+        np.zeros((4, 4)), np.eye(4), np.ones((2, 4)), b, np.zeros(2), 4, 1, {}, {}, (), Cones([Cone("zero", 4)])
+    )
+    judge = ConeJudge(line, np.inf)
+    for t in (np.floor(rng.random(20) / GRID) * GRID).tolist():
+        x, radius, *_, fine = judge.point(t, (1 - t) * b[0] + t * b[1])
+        assert fine
+        for i in range(4):
+            exact = (1 - Fraction(t)) * Fraction(b[0, i]) + Fraction(t) * Fraction(b[1, i])
+            assert abs(exact - Fraction(x[i])) <= Fraction(radius[i])
+
+
+def test_a_proof_says_what_is_missing():
+    line = ball()
+    judge = ConeJudge(line, -2.0)  # below the value at the start
+    t = np.array([0.0, 1.0])
+    x, z = (np.stack(each) for each in zip(optimal(0, 1.0), optimal(1, 3.0), strict=True))
+    low = prove_band(judge, (t, x, x, z), 1e-6)
+    assert not low.passes()
+    assert "is above the ceiling -2" in low.explain()
+    good = prove_band(ConeJudge(line, 0.0), (t, x, x, z), 1e-6)
+    assert good.passes()
+    assert "Within 1e-06 of the optimal value at every t in [0, 1]" in good.explain()
+    outside = prove_band(ConeJudge(line, 0.0), (t, 2 * x, x, z), 1e-6)
+    assert outside.explain() == "Not proved: at t = 0 its point is not proved feasible"
+    assert outside.worst == np.inf
+
+
+def test_rays():
+    """The radius becomes negative at a third of the way; multipliers (1, 0, 0) say so, and others say less."""
+    line = replace(ball(), b=np.array([[1.0, 0, 0], [-2.0, 0, 0]]))
+    assert judge_cone_ray(line, "infeasible", np.array([1.0, 0, 0])).since == pytest.approx(1 / 3, abs=1e-12)
+    assert judge_cone_ray(line, "infeasible", np.array([1.0, 0, 0])).passes()
+    assert not judge_cone_ray(line, "infeasible", np.array([-1.0, 0, 0])).passes()
+    assert not judge_cone_ray(ball(), "infeasible", np.array([1.0, 0, 0])).passes()
+    half = ConeLine(
+        np.zeros((1, 1)), [[-1.0]], np.array([[1.0], [-3.0]]), np.zeros((2, 1)), np.zeros(2), 0, 1, {}, {}, (),
+        Cones([Cone("nonnegative", 1)]),
+    )  # fmt: skip
+    assert judge_cone_ray(half, "unbounded", np.array([2.0])).since == pytest.approx(0.25, abs=1e-6)
+    assert not judge_cone_ray(half, "unbounded", np.array([-2.0])).passes()
