@@ -1,8 +1,9 @@
 """Paths within eps of any convex problem: violations at random t, solves, growth, time, exact paths in the band.
 
 Run ``python tests/benchmarks/eps_paths.py`` (twenty minutes; ``--smoke`` for seconds; parts by name: lines, false,
-exact, solves, fine). Each line of `tests/oracles/cone_lines.py` is traced, and its bounds are held against those that `verify`
-proves of single solves to 1e-11. A row that misses what is required ends with "MISSED", and the exit status is then 1.
+exact, solves, fine). Each line of `tests/oracles/cone_lines.py` is traced, and its bounds are held against those that
+`verify` proves of single solves to 1e-11. A row that misses what is required ends with "MISSED", and the exit status is
+then 1.
 """
 
 from __future__ import annotations
