@@ -263,7 +263,8 @@ def test_a_formulation_of_the_users_is_traced_by_the_names_of_its_parameters():
         pc.trace(mine, tau=0.5, ridge=(0.1, 1.0))
     for given, message in (
         ({"tau": (0, 1)}, "^ridge must be given: Pinball is traced with its parameters"),
-        ({"tau": (0, 1), "ridge": 1.0, "eps": 1}, "^eps must be left out: Pinball is traced with its parameters"),
+        ({"tau": (0, 1), "ridge": 1.0, "rest": 1}, "^rest must be left out: Pinball is traced with its parameters"),
+        ({"tau": (0, 1), "ridge": 1.0, "eps": 1}, "^eps must lie strictly between 0 and 1"),
         ({"tau": 0.5, "ridge": 1.0}, "^a parameter must move"),
         ({"tau": (0, 2), "ridge": 1.0}, r"^tau must be in \[0, 1\], got 2"),
         ({"tau": "many", "ridge": 1.0}, "^tau must be a pair"),

@@ -134,6 +134,8 @@ REFUSED = {
     "cross_validated_surface": ("use sweep", lambda f, s, w: pc.cross_validated_surface(f, (0.1, 1), (1, 0.1))),
     "cross_validated_roc": ("use sweep", lambda f, s, w: pc.cross_validated_roc(f, (0.1, 1), (1, 0.1))),
     "roc_of_path": ("no exact path for", lambda f, s, w: pc.roc_of_path(f, X, y)),
+    "ranges": (r"problem must be a cvxpy\.Problem", lambda f, s, w: pc.ranges(f)),
+    "derivatives": (r"problem must be a cvxpy\.Problem", lambda f, s, w: pc.derivatives(f, {"r": 1.0})),
 }
 
 
