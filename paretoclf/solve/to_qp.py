@@ -464,7 +464,11 @@ def _moved_numbers(tensors: Any) -> Array:
 
 def _entries(tensor: Any, numbers: Array, columns: int) -> Any:
     """The data, so many columns of them, that a tensor makes of numbers in place of the parameters."""
-    return sp.csc_array((tensor @ sp.csc_array(numbers[:, None])).reshape((-1, columns), order="F"))
+    each, rows = sp.coo_array(tensor), tensor.shape[0] // columns
+    data = each.data * numbers[each.col]
+    kept = data != 0  # a product would be of an array as long as rows times columns
+    place = each.row[kept].astype(np.int64)
+    return sp.csc_array((data[kept], (place % rows, place // rows)), shape=(rows, columns))
 
 
 def _bend(ends: tuple[Array, Array], third: Array, first: Values, last: Values) -> Array:
