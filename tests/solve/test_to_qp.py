@@ -3,8 +3,10 @@
 import cvxpy as cp
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from paretoclf.common.errors import InputError
+from paretoclf.solve import to_qp
 from paretoclf.solve.to_qp import program_line
 from tests.oracles.lines import FAMILIES, solved
 from tests.oracles.parametric import solve_at
@@ -195,3 +197,14 @@ def test_refused_by_name(why):
     given, ends, message = REFUSED[why]
     with pytest.raises(InputError, match=message):
         program_line(given, *ends)
+
+
+def test_entries_are_those_of_the_product_with_the_tensor():
+    """Column by column, with several entries of a tensor at one place, and numbers that are 0."""
+    rng = np.random.default_rng(0)
+    for rows, columns, width in ((4, 3, 5), (1, 1, 1), (7, 2, 4)):
+        place, of = rng.integers(0, rows * columns, 30), rng.integers(0, width, 30)
+        tensor = sp.csc_array((rng.normal(size=30), (place, of)), shape=(rows * columns, width))
+        numbers = np.where(np.arange(width) % 3 == 2, 0.0, rng.normal(size=width))
+        expected = (tensor @ numbers).reshape((rows, columns), order="F")
+        np.testing.assert_allclose(to_qp._entries(tensor, numbers, columns).toarray(), expected, atol=1e-15)

@@ -211,3 +211,16 @@ def test_items_have_the_users_names():
     assert reduce(program_line(*FAMILIES["fused lasso"]())).problem.names[-1] == "u[22] - u[23]"
     assert reduce(program_line(*FAMILIES["svm, pos"]())).problem.names[-1] == "term of w, b, number 29"
     assert reduce(program_line(*FAMILIES["frontier, target"]())).problem.names[-2:] == ("budget", "constraint 3")
+
+
+def test_what_is_small_when_reduced_is_never_an_array():
+    """A lasso in residual form: as arrays its P and A would be 22 GB, and 5 variables are left of it."""
+    rng, n = np.random.default_rng(0), 20_000
+    X = rng.normal(size=(n, 5))
+    y = X @ np.array([2.0, -1.0, 0.5, 0.0, 0.0]) + rng.normal(size=n)
+    b, r, lam = cp.Variable(5, name="b"), cp.Variable(n, name="r"), cp.Parameter(nonneg=True, name="lam")
+    lasso = cp.Problem(cp.Minimize(0.5 * cp.sum_squares(r) + lam * cp.norm1(b)), [r == X @ b - y])
+    reduced = reduce(program_line(lasso, {lam: 0.0}, {lam: 100.0}))
+    assert (reduced.problem.n, reduced.problem.items) == (5, 5)
+    np.testing.assert_allclose(reduced.problem.P, X.T @ X, rtol=1e-12, atol=1e-8)
+    np.testing.assert_allclose(reduced.problem.q, np.tile(-X.T @ y, (2, 1)), rtol=1e-12, atol=1e-8)
