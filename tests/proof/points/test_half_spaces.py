@@ -6,11 +6,12 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
+import pytest
 import scipy.sparse as sp
 
 from paretoclf.proof.points import half_spaces as half_spaces_module
 from paretoclf.proof.points.cones import Cone
-from paretoclf.proof.points.half_spaces import half_spaces
+from paretoclf.proof.points.half_spaces import _pattern, half_spaces
 
 CONES = (
     Cone("zero", 2),
@@ -132,3 +133,15 @@ def test_tangents_of_an_exponential_and_of_a_power_cone_are_in_their_duals():
                 assert u >= 0
                 assert v >= 0
                 assert w == 0 or a * (u / a).ln() + (1 - a) * (v / (1 - a)).ln() >= abs(w).ln()
+
+
+@pytest.mark.parametrize("order", [1, 2, 3, 5])
+def test_combinations_of_a_semidefinite_matrix_are_squares(order):
+    """Of v v' they are v_i^2 and (v_i +- v_j)^2: each entry stands where columns of the upper triangle have it."""
+    v = np.random.default_rng(order).normal(size=order)
+    S = np.outer(v, v)
+    entries = np.array([S[i, j] * (1.0 if i == j else np.sqrt(2.0)) for j in range(order) for i in range(j + 1)])
+    row, place, weight, count = _pattern(Cone("psd", order))
+    found = np.bincount(row, weight * entries[place], count)
+    pairs = [(v[i] + sign * v[j]) ** 2 for i in range(order) for j in range(i) for sign in (1, -1)]
+    np.testing.assert_allclose(np.sort(found), np.sort([*v**2, *pairs]), atol=1e-12)
