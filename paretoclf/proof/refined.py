@@ -13,10 +13,8 @@ from paretoclf.problem.units import balanced_units, largest_sum, margin_rounding
 from paretoclf.proof import bernstein
 from paretoclf.proof.entries import Entries, complementarity, gap_of
 from paretoclf.proof.line import LineProof
-from paretoclf.proof.soft_margin import SoftMargin
+from paretoclf.proof.soft_margin import PRECISELY, SoftMargin
 from paretoclf.proof.values import value_residual
-
-PRECISELY = "For multipliers in twice double precision."
 
 _TINY, _EPS = float(np.finfo(float).tiny), float(np.finfo(float).eps)
 

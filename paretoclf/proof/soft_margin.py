@@ -14,6 +14,8 @@ from paretoclf.problem.operator import Quadratic
 from paretoclf.problem.operator.fractions import exact
 from paretoclf.proof.exact import ExactBounds
 
+#: What an explanation begins with where multipliers have twice the digits.
+PRECISELY = "For multipliers in twice double precision."
 #: Fractions, in an array of objects.
 Numbers = Any
 

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -28,9 +28,11 @@ import scipy.sparse as sp
 from paretoclf.common.checks import Array
 from paretoclf.common.errors import SolveError
 from paretoclf.common.tolerances import SETUP_DRIFT
-from paretoclf.solve.cone_proof import CompiledCone
 from paretoclf.solve.lazily import clarabel, cp
 from paretoclf.solve.model import Accuracy, Model, Numbers, conic_settings, what_to_do
+
+if TYPE_CHECKING:
+    from paretoclf.solve.cone_proof import CompiledCone
 
 #: Columns up to which an affine map is multiplied as an array: for a few parameters that takes a third of the time.
 FEW = 8
@@ -193,6 +195,8 @@ class Compiled:
 
         It is moved from one point to the next: what a proof works out of the matrices serves the next one, too.
         """
+        from paretoclf.solve.cone_proof import CompiledCone
+
         objective, length = units
         self._cone = (self._cone or CompiledCone.of(*self._origin)).moved(*there)
         return self._cone.solved(solution, (length, objective / length))

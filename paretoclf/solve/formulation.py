@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -38,7 +38,6 @@ from paretoclf.problem.samples import Names
 from paretoclf.proof.evidence import Evidence, Judged
 from paretoclf.proof.solution import Solution
 from paretoclf.solve.compiled import Compiled, Raw
-from paretoclf.solve.cone_proof import CompiledCone, judge_alone, judge_nothing
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import (
     Accuracy,
@@ -54,8 +53,10 @@ from paretoclf.solve.model import (
     what_to_do,
     worst,
 )
-from paretoclf.solve.programs import judge_programs
 from paretoclf.solve.statement import Statement, printed
+
+if TYPE_CHECKING:
+    from paretoclf.solve.cone_proof import CompiledCone
 
 DEFAULT_SOLVER = "CLARABEL"
 
@@ -303,7 +304,11 @@ class Formulation(ABC):
     def judge(self, values: Mapping[str, float], point: Any) -> Judged:
         """Certify a point. Here: the two programs at their own solutions; without a dual, the compiled cone program."""
         if "dual" not in point:
+            from paretoclf.solve.cone_proof import judge_alone
+
             return judge_alone(self.primal_model, point["primal"])
+        from paretoclf.solve.programs import judge_programs
+
         forms: tuple[Form, ...] = ("primal", "dual")
         return judge_programs({form: self.model(form) for form in forms}, point)
 
@@ -351,6 +356,8 @@ class Formulation(ABC):
 
     def uncertified(self, claim: Claim) -> Solution:
         """Take a point of the primal as it is: its certificate says that nothing is proved."""
+        from paretoclf.solve.cone_proof import judge_nothing
+
         self._set(claim.values)
         return self._solution(judge_nothing(self.primal_model, claim.point["primal"]), claim)
 
@@ -588,6 +595,12 @@ def _claims(statuses: list[str]) -> str:
 
 def _solve(model: Model, solver: str, settings: Mapping[str, Any]) -> Callable[[], CompiledCone] | None:
     """``cvxpy.Problem.solve``; at the reference accuracy what was solved is kept, too, for who proves it."""
+
+    def cone() -> CompiledCone:
+        from paretoclf.solve.cone_proof import CompiledCone
+
+        return CompiledCone.of(model, compiled).solved(raw)
+
     options = conic_settings("reference")
     if solver != DEFAULT_SOLVER or settings != {**options, "warm_start": False}:
         model.problem.solve(solver=solver, **settings)
@@ -596,7 +609,7 @@ def _solve(model: Model, solver: str, settings: Mapping[str, Any]) -> Callable[[
     data, chain, inverse = compiled
     raw = chain.solve_via_data(model.problem, data, warm_start=False, verbose=False, solver_opts=options)
     model.problem.unpack_results(raw, chain, inverse)
-    return lambda: CompiledCone.of(model, compiled).solved(raw)
+    return cone
 
 
 def _numbers(model: Model, solver: str, form: str, values: Mapping[str, float]) -> Numbers:

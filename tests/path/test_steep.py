@@ -15,7 +15,7 @@ import paretoclf as pc
 from paretoclf.path.on_pieces import OnPieces
 from paretoclf.problem import exact_sums
 from paretoclf.proof.points.two_c import certify
-from paretoclf.proof.refined import PRECISELY
+from paretoclf.proof.soft_margin import PRECISELY
 from tests.benchmarks.other_solvers import Exact
 from tests.oracles.exact import fractions, integer_kernel
 from tests.oracles.exact_criss_cross import criss_cross

@@ -37,9 +37,8 @@ from paretoclf.problem.operator import Quadratic
 from paretoclf.proof.certificates import Certificate
 from paretoclf.proof.judged import make_solution
 from paretoclf.proof.points.hinge import certify_hinges
-from paretoclf.proof.refined import PRECISELY
 from paretoclf.proof.regions import Corners, RegionsProof, blocks, prove_regions
-from paretoclf.proof.soft_margin import SoftMargin
+from paretoclf.proof.soft_margin import PRECISELY, SoftMargin
 from paretoclf.proof.solution import Solution
 
 if TYPE_CHECKING:

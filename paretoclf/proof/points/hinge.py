@@ -36,8 +36,7 @@ from paretoclf.problem.units import (
 )
 from paretoclf.proof.certificates import Certificate
 from paretoclf.proof.evidence import Condition, Judged
-from paretoclf.proof.refined import PRECISELY
-from paretoclf.proof.soft_margin import SoftMargin
+from paretoclf.proof.soft_margin import PRECISELY, SoftMargin
 
 #: Bytes of working arrays that `certify_hinges` holds at a time.
 _WORK = 2**25
