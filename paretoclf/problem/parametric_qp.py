@@ -22,6 +22,7 @@ label       no.  known                       range
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -192,12 +193,17 @@ def shortest_stretch(*moving: Array) -> float:
     >>> f"{shortest_stretch(np.array([1e6, 1e6 + 1.0])):.1e}"
     '8.9e-10'
     """
+    return _told_apart(moving, [np.abs(first) + np.abs(last) for first, last in moving])
+
+
+def _told_apart(moving: Sequence[Array], sizes: Sequence[Any]) -> float:
+    """Four roundings of numbers of these sizes, over how far each goes on the whole line: the longest such stretch."""
     least = 0.0
-    for first, last in moving:
-        size = np.abs(first) + np.abs(last)
-        known = np.isfinite(size)
-        change = np.abs(np.subtract(last, first, out=np.zeros(np.shape(size)), where=known))
-        moves = known & (change > SAME_NUMBER * size)
+    for (first, last), size in zip(moving, sizes, strict=True):
+        whole = np.abs(first) + np.abs(last)
+        known = np.isfinite(whole)
+        change = np.abs(np.subtract(last, first, out=np.zeros(np.shape(whole)), where=known))
+        moves = known & (change > SAME_NUMBER * whole)
         least = max(least, float(np.max(size[moves] / change[moves], initial=0.0)))
     return 2.0 * float(np.finfo(float).eps) * least
 
@@ -213,10 +219,5 @@ def points_of(t: Array, *moving: Array) -> Mask:
     found = np.asarray(length <= min(shortest_stretch(*moving), POINT))
     for j in np.flatnonzero(found).tolist():
         here = [np.multiply.outer(1.0 - t[j], first) + np.multiply.outer(t[j], last) for first, last in moving]
-        least = 0.0
-        for (first, last), ends in zip(moving, here, strict=True):
-            change = np.abs(last - first)
-            moves = change > SAME_NUMBER * (np.abs(first) + np.abs(last))
-            least = max(least, float(np.max(np.abs(ends).sum(axis=0)[moves] / change[moves], initial=0.0)))
-        found[j] = length[j] <= 2.0 * float(np.finfo(float).eps) * least
+        found[j] = length[j] <= _told_apart(moving, [np.abs(ends).sum(axis=0) for ends in here])
     return found
