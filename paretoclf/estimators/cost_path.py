@@ -143,7 +143,7 @@ class CostPathSVC(CostsAtUse):
         return self._as_trained(super()._samples(X), self._rows)
 
     def _as_trained(self, X: Any, rows: Index) -> Any:
-        """Of precomputed kernel values those against the samples that were trained on."""
+        """The columns of precomputed kernel values that belong to the samples that were trained on."""
         return X[:, rows] if self.__sklearn_tags__().input_tags.pairwise else X
 
     def _line(self) -> CostLine:

@@ -220,7 +220,7 @@ class BiobjectiveMargin(SampleFormulation):
 
     @property
     def nearest(self) -> Index | None:
-        """Of a hard problem whose classes nearly touch, the samples where they do; None where that is no help."""
+        """The samples where the classes of a hard problem nearly touch; None where that is no help."""
         nearest = None if self.soft or not self.gram.quadratic.width else self.separation.nearest
         return None if nearest is None or nearest.size == self.n else nearest
 

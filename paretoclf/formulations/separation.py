@@ -34,7 +34,7 @@ class Separation:
 
     @property
     def nearest(self) -> Index | None:
-        """Of classes that nearly touch, the samples where they do; None where they are apart, or overlap."""
+        """The samples where two classes nearly touch; None where they are apart, or overlap."""
         if not self.separable or self.distance > TOUCHING:
             return None
         return np.flatnonzero(self.weights > WEIGHTED)

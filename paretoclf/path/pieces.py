@@ -18,7 +18,7 @@ class Shares(NamedTuple):
 
     @classmethod
     def of(cls, t: float, start: float, end: float) -> Shares:
-        """Of a point t between start and end."""
+        """The shares that start and end have at a point t between them."""
         return cls((end - t) / (end - start), (t - start) / (end - start))
 
     def between(self, start: Any, end: Any) -> Any:

@@ -61,7 +61,7 @@ class PreciseSolver:
 
     @classmethod
     def of_costs(cls, gram: Gram, problem: ParametricQP, largest_cap: float) -> PreciseSolver:
-        """Of the 2C-SVM."""
+        """The solver of a 2C-SVM."""
         form, mean = quadratic_of(gram, problem.P.sign, largest_cap)
         return cls(gram.quadratic, replace(problem, P=form), mean)
 

@@ -59,7 +59,7 @@ class Ratio(Labelled, Protocol):
 
     @property
     def nearest(self) -> Index | None:
-        """Of a hard problem whose classes nearly touch, the samples where they do."""
+        """The samples where the classes of a hard problem nearly touch, else None."""
         ...
 
     def check_values(self, values: Mapping[str, Any]) -> dict[str, float]:
@@ -129,7 +129,7 @@ class SampleLine(ABC):
 
 @dataclass(frozen=True)
 class LineOfCosts(SampleLine):
-    """Of the 2C-SVM: the caps of the multipliers go from those of one pair of costs to those of another.
+    """A line of the 2C-SVM: its caps, the upper bounds of the multipliers, go from one pair of costs to another.
 
     Attributes
     ----------
@@ -221,7 +221,7 @@ class HullLine:
 
 @dataclass(frozen=True)
 class LineOfNu(SampleLine):
-    """Of the 2nu-SVM: nu moves at fixed asymmetry, or the inverses of nu_plus and nu_minus move.
+    """A line of the 2nu-SVM: nu moves at fixed asymmetry, or the inverses of nu_plus and nu_minus move.
 
     Attributes
     ----------
@@ -310,7 +310,7 @@ class Homogeneous(Labelled, Protocol):
 
 @dataclass(frozen=True)
 class LineOfTau(SampleLine):
-    """Of the quantile SVM: the cost goes from the positives to the negatives.
+    """A line of the quantile SVM: the cost goes from the positives to the negatives.
 
     Attributes
     ----------
@@ -363,7 +363,7 @@ class LineOfTau(SampleLine):
 
 @dataclass(frozen=True)
 class LineOfTheta(SampleLine):
-    """Of the biobjective margin: the positives' share of the margin moves.
+    """A line of the biobjective margin: the positives' share of the margin moves.
 
     Attributes
     ----------

@@ -209,7 +209,7 @@ class CrossValidation:
 
     @property
     def _form(self) -> Arrays:
-        """Of the file to resume from."""
+        """The arrays that the file to resume from holds."""
         return Arrays({"seconds": (), **dict.fromkeys(_KEPT, self.arrays.shape)}, "resume")
 
     @cached_property

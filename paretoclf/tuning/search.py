@@ -118,7 +118,7 @@ def least(criterion: Criterion, fpr: Array, fnr: Array, among: Mask) -> tuple[Ma
 
 
 def fewest(tied: Mask, fpr: Array, fnr: Array) -> Index:
-    """Of some cells those with the smallest sum of both rates, shape (k, dimensions)."""
+    """The tied cells with the smallest sum of both rates, shape (k, dimensions)."""
     cells = np.argwhere(tied)
     sums = [as_fraction(float(fpr[cell])) + as_fraction(float(fnr[cell])) for cell in map(tuple, cells)]
     smallest = min(sums)

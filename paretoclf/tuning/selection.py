@@ -120,7 +120,7 @@ def _window(curve: ErrorCurve, costs: Costs, width: float) -> float:
 
 
 def _within_one_error(surface: ErrorSurface, curve: ErrorCurve, costs: Costs, line: Costs) -> float:
-    """Of all t whose cost is within one standard error of the smallest, the one nearest to the asymmetry of use."""
+    """The t nearest to the asymmetry of use whose cost is within one standard error of the smallest."""
     best = max(curve.best(costs), key=lambda optimum: optimum.width)
     counts = surface.counts(best.t)
     of_folds = (costs.C_minus * counts[:, 0] + costs.C_plus * counts[:, 1]) / surface.sizes

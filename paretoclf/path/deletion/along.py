@@ -54,7 +54,7 @@ class StretchWithout:
 
     @cached_property
     def proof(self) -> LineProof:
-        """Of the optimum of all others, for every t of the stretch."""
+        """The proof of the optimum of all other samples, for every t of the stretch."""
         return self.known.proof()
 
     def __repr__(self) -> str:

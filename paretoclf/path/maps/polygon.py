@@ -90,7 +90,7 @@ def _cut_each(corners: Array, edges: Index, inside: Array, labels: Index) -> tup
 
 
 def _those(wanted: Mask, polygons: Array, edges: Index) -> tuple[Array, Index]:
-    """Of each polygon the wanted vertices, the last one repeated."""
+    """The wanted vertices of each polygon, the last one repeated."""
     sizes = np.maximum(wanted.sum(axis=1), 1)[:, None]
     place, each = np.minimum(np.arange(sizes.max(initial=1)), sizes - 1), np.arange(len(wanted))[:, None]
     order = np.argsort(~wanted, axis=1, kind="stable")[each, place]
