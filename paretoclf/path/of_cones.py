@@ -279,7 +279,7 @@ class ConePath(OnLine, Tabular):
     def beyond(self) -> Beyond | None:
         """Why there is no optimum after the end, with the ray and who has a part in it; None where it is not so.
 
-        Of t between `Beyond.end` and `Beyond.t` nothing is known.
+        Of t between ``beyond.end`` and ``beyond.t`` nothing is known.
         """
         if self.ray is None:
             return None

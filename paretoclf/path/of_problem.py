@@ -475,7 +475,7 @@ def trace_problem(
     Parameters
     ----------
     source : Source
-        `paretoclf.solve.to_qp.Source` of a ``cvxpy.Problem``.
+        A problem and a line of its parameters: of a ``cvxpy.Problem`` `paretoclf.solve.to_qp.LineOfPrograms`.
     certify, max_events, progress
         As for `paretoclf.path.tracing.trace`.
 
