@@ -518,9 +518,7 @@ def _traced(
     followed = partial(follow, max_events=max_events, progress=progress, precise=precise)
     found, tracing = _timed(lambda: followed(reduced.problem))
     if found.status == "limit" and max_events is None:
-        raise out_of_exchanges(
-            "its end was not reached" if len(found.labels) else "no optimum was found at the start", found
-        )
+        raise out_of_exchanges(found)
     ray = None if found.status in ("end", "limit") else ray_of(reduced, found)
     if not len(found.labels):
         raise no_start(reduced, found, ray)

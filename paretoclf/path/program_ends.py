@@ -54,7 +54,7 @@ def beyond_of(line: ProgramLine, status: str, ray: Array, t: float, judged_at: f
 def no_start(reduced: Reduced, found: Trace, ray: Array | None) -> Exception:
     """What to say where there is no optimum at the start."""
     if ray is None:
-        return out_of_exchanges("no optimum was found at the start", found)
+        return out_of_exchanges(found)
     why = beyond_of(reduced.program, found.status, ray, 0.0, judged_at=0.0)
     if not why.proof.passes():
         return refusal(f"it seems {found.status} at the start, and that is not proved ({why.proof!r})", 0.0)
@@ -109,7 +109,8 @@ def refusal(
     return DegeneratePathError(why, t=t, costs="", n_margin=None, remedy=remedy)
 
 
-def out_of_exchanges(why: str, found: Trace) -> OutOfExchanges:
+def out_of_exchanges(found: Trace) -> OutOfExchanges:
     """That it was stopped where it is."""
-    cause, remedy = f"{why} in {found.exchanges} exchanges", "Give max_events for as many as you want."
+    why = "it has not come to its end after" if len(found.labels) else "no optimum was found at the start in"
+    cause, remedy = f"{why} {found.exchanges} exchanges", "Give max_events for as many as you want."
     return OutOfExchanges(cause, t=float(found.t[-1]), costs="", n_margin=None, remedy=remedy)
