@@ -541,7 +541,9 @@ class Walk {
         if (!resting_.empty()) return false;
         for (int r = 0; r < 2; r++) carried_.bound(H_, K_, carried_.left[r], error_[r]);
         if (compared && !compare(true)) return false;
-        return event() && clear();
+        if (!event()) return false;
+        if (rounded(when_ - t) <= INSTANT) when_ = t;
+        return clear();
     }
     // How wrong a value may be after a step, next to the largest value, and a multiplier.
     double off(double step) const {

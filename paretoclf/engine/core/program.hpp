@@ -20,6 +20,7 @@ constexpr int FRESH = 60, EPOCH = 64;  // exchanges after which K, and the solut
 constexpr double PLAIN = 1e6;  // a pivot so many times as large as what it may be wrong by is not 0
 // How well a step must know when it ends, and how well all values and multipliers, next to the largest one: else it is
 // computed afresh, where that would say it better.
+constexpr double INSTANT = 4e-16;  // a step that is shorter is none
 constexpr double MIXED = 0.05;  // what is affine in t is rounded at t, of that unit
 constexpr double WHEN = 1e-10, ALL = 1e-11;
 
