@@ -171,7 +171,7 @@ class ConePiece:
 
     def at(self, u: Any) -> Any:
         """Bound of the gap at a share of the way."""
-        return ((1 - u) ** 2 * self.a + u**2 * self.b + u * (1 - u) * self.c) * (1 + 1e-12)
+        return ((1 - u) ** 2 * self.a + u**2 * self.b + u * (1 - u) * self.c) * (1 + 1e-12) + 4 * _EPS * self.c
 
     @property
     def gap(self) -> float:
@@ -179,7 +179,7 @@ class ConePiece:
         a, b, c = self.a, self.b, self.c
         inner = c > 2 * max(a, b)  # else the inner point is no maximum of the piece
         most = (c * c - 4 * a * b) / (4 * (c - a - b)) if inner else max(a, b)
-        return most * (1 + 1e-12) if np.isfinite(c) else np.inf
+        return most * (1 + 1e-12) + 8 * _EPS * c if np.isfinite(c) else np.inf
 
     def unit(self, floor: float) -> float:
         """What the gap is relative to: a lower bound of the optimal value's size on the piece, at least ``floor``."""

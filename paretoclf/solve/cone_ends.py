@@ -7,7 +7,6 @@ end is the optimum of one more cone program with t for a variable, and the multi
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,7 +16,7 @@ from paretoclf.common.errors import DegeneratePathError, InputError
 from paretoclf.proof.cone_band import judge_cone_ray
 from paretoclf.proof.cone_line import GRID, ConeLine
 from paretoclf.proof.points.cones import Cone
-from paretoclf.solve.cone_pairs import NONE, ConeSolver, Inner, conic, inner_points, reaches
+from paretoclf.solve.cone_pairs import NONE, ConeSolver, Inner, conic, dual_cones, inner_points, reaches, without
 from paretoclf.solve.model import settings_at
 
 #: A line is cut so far before the border of its solutions, in lengths of the line: the first that can be proved.
@@ -75,20 +74,11 @@ def _border(line: ConeLine, status: str) -> tuple[float, Array | None]:
     if ray is None:
         return stop, None
     for share in _NONE:
-        tried = _cleaned(line, ray, share) if status == "infeasible" else ray
+        tried = without(line, ray, share) if status == "infeasible" else ray
         proof = judge_cone_ray(line, status, tried)
         if proof.passes() and proof.since < since:
             best, since = tried, proof.since
     return stop, best
-
-
-def _cleaned(line: ConeLine, z: Array, share: float) -> Array:
-    """Multipliers with 0 for those that are small beside the largest: all of a cone, or none."""
-    z, size = z.copy(), float(np.abs(z).max(initial=0.0))
-    for each in line.base.grouped.alike:
-        if each.kind != "zero":
-            z[each.rows] *= np.abs(z[each.rows]).max(axis=1, keepdims=True) > share * size
-    return z
 
 
 def _no_start(line: ConeLine, status: str) -> str:
@@ -127,7 +117,7 @@ def furthest_multipliers(line: ConeLine) -> tuple[float, Array | None]:
     n, m = line.n, line.m
     A, P = sp.csr_array(line.A), sp.csr_array(line.P)
     speed = sp.csr_array((line.q[1] - line.q[0])[:, None])
-    dual, cones = _dual_cones(line)
+    dual, cones = dual_cones(line)
     kept = dual.shape[0]
     rows = sp.vstack(
         [
@@ -145,21 +135,3 @@ def furthest_multipliers(line: ConeLine) -> tuple[float, Array | None]:
         return 0.0, None
     d = z[:n]
     return float(x[-1]), d if float(line.q[1] @ d) < 0 else -d
-
-
-def _dual_cones(line: ConeLine) -> tuple[Any, list[Cone]]:
-    """A map after which multipliers are in cones of the list where they are in the dual cones."""
-    parts: list[Any] = []
-    cones: list[Cone] = []
-    for cone in line.cones:
-        if cone.kind == "zero":
-            parts.append(sp.csr_array((0, cone.size)))
-            continue
-        cones.append(cone)
-        if cone.kind == "exponential":
-            parts.append(sp.csr_array(np.array([[1.0, -1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])))
-        elif cone.kind == "power":
-            parts.append(sp.diags_array([1 / cone.exponent, 1 / (1 - cone.exponent), 1.0]))
-        else:
-            parts.append(sp.eye_array(cone.size))
-    return sp.csr_array(sp.block_diag(parts)), cones

@@ -30,6 +30,9 @@ from paretoclf.solve.model import settings_at
 #: Shares of an inner point that are mixed in, until the point is inside for sure.
 _MIXED = (0.0, *(float(f"{k}e-{j}") for j in range(13, 5, -1) for k in (1, 3)), 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0)
 
+#: The same of multipliers that are well inside.
+_MIXED_Z = (1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
+
 #: Multipliers are moved so far into their cones, relative to 1 + their size, before stationarity is solved exactly.
 _DEPTHS = (0.0, 1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8)
 
@@ -144,6 +147,57 @@ def _inner(line: ConeLine, t: float, reach: float) -> Array | None:
     return best if depth is not None else None
 
 
+def inner_multipliers(line: ConeLine, stop: float, reach: float) -> Inner | None:
+    """Stationary y, z at both ends, one after the other, as far inside each cone with curved faces as can be."""
+    found = [_inner_multipliers(line, t, reach) for t in (0.0, stop)]
+    return None if found[0] is None or found[1] is None else Inner((found[0], found[1]), stop)
+
+
+def _inner_multipliers(line: ConeLine, t: float, reach: float) -> Array | None:
+    """Each of those cones has a depth of its own: where one is 0 at every stationary point, others need not be."""
+    n, m = line.n, line.m
+    dual, cones = dual_cones(line)
+    curved = [k for k, cone in enumerate(cones) if cone.kind != "nonnegative"]
+    starts = np.cumsum([0, *(cone.size for cone in cones)])
+    depths = sp.lil_array((dual.shape[0], len(curved)))
+    for column, k in enumerate(curved):
+        depths[starts[k] : starts[k + 1], [column]] = interior([cones[k]])[:, None]
+    one = sp.eye_array(len(curved))
+    rows = sp.block_array(
+        [
+            [sp.csr_array(line.P), sp.csr_array(line.A).T, None],
+            [None, None, one],
+            [None, None, -one],
+            [sp.csr_array((dual.shape[0], n)), -dual, sp.csr_array(depths)],
+        ]
+    )
+    sides = np.concatenate([-between(line.q, t), np.full(len(curved), reach), np.zeros(len(curved) + dual.shape[0])])
+    kinds = [Cone("zero", n), Cone("nonnegative", 2 * len(curved)), *cones]
+    costs = np.concatenate([np.zeros(n + m), -np.ones(len(curved))])
+    size = n + m + len(curved)
+    found = conic(sp.csc_matrix((size, size)), costs, rows, sides, kinds, settings_at(1e-10)).solve()
+    x = np.asarray(found.x)
+    return None if str(found.status) in NONE or not np.isfinite(x).all() else x[: n + m]
+
+
+def dual_cones(line: ConeLine) -> tuple[Any, list[Cone]]:
+    """A map after which multipliers are in cones of the list where they are in the dual cones."""
+    parts: list[Any] = []
+    cones: list[Cone] = []
+    for cone in line.cones:
+        if cone.kind == "zero":
+            parts.append(sp.csr_array((0, cone.size)))
+            continue
+        cones.append(cone)
+        if cone.kind == "exponential":
+            parts.append(sp.csr_array(np.array([[1.0, -1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])))
+        elif cone.kind == "power":
+            parts.append(sp.diags_array([1 / cone.exponent, 1 / (1 - cone.exponent), 1.0]))
+        else:
+            parts.append(sp.eye_array(cone.size))
+    return sp.csr_array(sp.block_diag(parts)), cones
+
+
 def reaches(line: ConeLine, t: float, x: Array, inner: Inner) -> bool:
     """Whether a point at t is proved feasible."""
     judge = ConeJudge(line, np.inf)
@@ -151,12 +205,12 @@ def reaches(line: ConeLine, t: float, x: Array, inner: Inner) -> bool:
 
 
 def pairs_near(
-    judge: ConeJudge, t: float, found: tuple[Array, Array], inner: Inner | None
+    judge: ConeJudge, t: float, found: tuple[Array, Array], inner: Inner | None, inner_z: Inner | None = None
 ) -> Iterator[tuple[Pair, tuple[Array, Array, Array]]]:
     """Judged pairs, and x, y, z that they are made of, from a solver's numbers: the cheapest first."""
     x, z = found
     point = _feasible(judge, t, x, inner)
-    for y, tried in _multipliers(judge, t, x, z):
+    for y, tried in _multipliers(judge, t, (x, z), inner_z):
         yield judge.pair(t, point, y, tried), (point, y, tried)
 
 
@@ -176,15 +230,34 @@ def _feasible(judge: ConeJudge, t: float, x: Array, inner: Inner | None) -> Arra
     return upper_bound(judge.line.at(t), x).x
 
 
-def _multipliers(judge: ConeJudge, t: float, x: Array, z: Array) -> Iterator[tuple[Array, Array]]:
+def _multipliers(
+    judge: ConeJudge, t: float, found: tuple[Array, Array], inner: Inner | None
+) -> Iterator[tuple[Array, Array]]:
     """Multipliers and their y, the cheapest first."""
-    if not judge.wide.any():
+    line, wide, (x, z) = judge.line, bool(judge.wide.any()), found
+    if not wide:
         yield x, z
     size = 1.0 + float(np.abs(z).max(initial=0.0))
-    curved = ~np.isin(judge.line.base.kinds, ("zero", "nonnegative"))
-    into = np.where(curved, interior(judge.line.cones), 0.0)
-    for depth in _DEPTHS if judge.wide.any() else _FEWER:
-        yield _stationary(judge.line, t, x, project_dual(z + depth * size * into, judge.line.base.grouped))
+    curved = ~np.isin(line.base.kinds, ("zero", "nonnegative"))
+    into = np.where(curved, interior(line.cones), 0.0)
+    for depth in _DEPTHS if wide else _FEWER:
+        yield _stationary(line, t, x, project_dual(z + depth * size * into, line.base.grouped))
+    if inner is None:
+        return
+    inside = inner.at(t)
+    for share in _MIXED_Z:
+        y, mixed = (1 - share) * x + share * inside[: x.size], (1 - share) * z + share * inside[x.size :]
+        for none in (1e-6, 0.0):
+            yield _stationary(line, t, y, project_dual(without(line, mixed, none), line.base.grouped))
+
+
+def without(line: ConeLine, z: Array, share: float) -> Array:
+    """Multipliers with 0 for those that are small beside the largest: all of a cone, or none."""
+    z, size = z.copy(), float(np.abs(z).max(initial=0.0))
+    for each in line.base.grouped.alike:
+        if each.kind != "zero":
+            z[each.rows] *= np.abs(z[each.rows]).max(axis=1, keepdims=True) > share * size
+    return z
 
 
 def _stationary(line: ConeLine, t: float, y: Array, z: Array) -> tuple[Array, Array]:

@@ -26,7 +26,7 @@ from paretoclf.engine.reduction.program import between
 from paretoclf.proof.cone_band import OF_LARGEST, BandProof, floor_of, prove_band
 from paretoclf.proof.cone_line import ConeJudge, ConeLine, Pair
 from paretoclf.solve.cone_ends import ending, last_inside, on_grid, refused
-from paretoclf.solve.cone_pairs import NONE, ConeSolver, Inner, pairs_near
+from paretoclf.solve.cone_pairs import NONE, ConeSolver, Inner, inner_multipliers, pairs_near
 from paretoclf.solve.model import settings_at
 
 #: Pairs at first.
@@ -130,9 +130,12 @@ def search(
     values = [line.at(t).value(x) + float(between(line.constant, t)) for t, (x, *_) in found.items()]
     largest = max(abs(value) for value in values)
     unit = largest if 0.0 < largest < 1.0 else 1.0
+    reach_z = 1.0 + max(float(np.abs(z).max(initial=0.0)) for _, z, _ in found.values())
     solves, ceiling = solver.solves, max(values) + 0.5 * (max(values) - min(values)) + 1e-3 * largest + 1e-9 * unit
     for _ in range(_CEILINGS):
-        task = _Task(ConeJudge(line, ceiling), inner, eps, solver.tol, unit, OF_LARGEST * largest)
+        judge = ConeJudge(line, ceiling)
+        inner_z = inner_multipliers(line, end, reach_z) if judge.wide.any() else None
+        task = _Task(judge, inner, inner_z, eps, solver.tol, unit, OF_LARGEST * largest)
         points, more = _everywhere(task, found, n_jobs, progress)
         solves += more
         proof = prove_band(task.judge, points, eps)
@@ -172,6 +175,7 @@ class _Task:
 
     judge: ConeJudge = field(repr=False)
     inner: Inner | None
+    inner_z: Inner | None
     eps: float
     tol: float
     unit: float
@@ -206,7 +210,7 @@ class _Task:
         x, z, word = found
         if word in NONE or not (np.isfinite(x).all() and np.isfinite(z).all()):
             return best
-        for pair, (point, y, tried) in pairs_near(self.judge, t, (x, z), self.inner):
+        for pair, (point, y, tried) in pairs_near(self.judge, t, (x, z), self.inner, self.inner_z):
             if best is None or (self.share(pair), pair.own) < (self.share(best[0]), best[0].own):
                 best = pair, (t, point, y, tried)
             if self.share(best[0]) <= _OWN:
@@ -223,8 +227,8 @@ class _Task:
         }
         name = max(parts, key=lambda key: parts[key])
         return (
-            f"the pair is within {pair.own / unit:.1e} of the optimal value {pair.value:.3g} only, because of {name} "
-            f"({parts[name] / unit:.1e})"
+            f"the pair, of objective {pair.value:.3g}, is within {pair.own / unit:.1e} of the optimal value only, "
+            f"because of {name} ({parts[name] / unit:.1e})"
         )
 
 

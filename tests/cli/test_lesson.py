@@ -190,5 +190,5 @@ def test_a_cell_that_fails_is_named_and_nothing_is_written(tmp_path, monkeypatch
 @pytest.mark.parametrize("given", [["0"], ["99"], ["weak"], ["2", "all"]])
 def test_what_is_no_lesson_is_refused_in_one_line(given, tmp_path, capsys):
     assert main(["lesson", *given, "--out", str(tmp_path / "out")]) == 2
-    assert "LESSON must be a number from 1 to 12, a name, all or duality, got" in capsys.readouterr().err
+    assert "LESSON must be a number from 1 to 13, a name, all or duality, got" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()

@@ -155,13 +155,27 @@ def powers() -> Line:
     return cp.Problem(cp.Minimize(objective), [(x >= u).set_label("low")]), {u: [1, 1, 0]}, {u: [2, 1.5, 3]}
 
 
-#: The first fifteen, and two more kinds of cone.
+def logistic_to_0() -> Line:
+    """At weight 0 nothing bounds the columns of the norms, nor at any weight those of the loss alone."""
+    problem, start, stop = logistic_group_lasso(30, 2)
+    return problem, start, dict.fromkeys(stop, 0.0)
+
+
+def free_log_barrier(n: int = 4) -> Line:
+    """No constraint bounds a variable."""
+    x, mu = cp.Variable(n, name="x"), cp.Parameter(nonneg=True, name="mu")
+    objective = cp.sum(x) + 10 - mu * cp.sum(cp.log(1 - cp.square(x)))
+    return cp.Problem(cp.Minimize(objective)), {mu: 1.0}, {mu: 0.1}
+
+
+#: Fifteen as they stand in books, two more kinds of cone, and two lines with columns that nothing bounds.
 LINES: dict[str, Callable[[], Line]] = {
     made.__name__: made
     for made in (
         *(logistic_group_lasso, square_root_lasso, norm_constrained_svm, group_lasso, matrix_completion),
         *(maximum_entropy, log_barrier, biased_minimax, tradeoff_by_bounds, s_procedure, s_procedure_lmi),
-        *(ridge_logistic, elastic_net, lasso, svm, log_determinant, powers),
+        *(ridge_logistic, elastic_net, lasso, svm, log_determinant, powers, logistic_to_0),
+        free_log_barrier,
     )
 }
 
