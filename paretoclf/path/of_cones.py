@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from paretoclf.common.checks import Array, check_count, check_share
-from paretoclf.common.errors import InputError
 from paretoclf.common.files import AnyFile
 from paretoclf.common.tables import Tabular
 from paretoclf.engine.reduction.program import between
@@ -176,7 +175,9 @@ class ConePath(OnLine, Tabular):
         """Bounds of the slope of the optimal value, from both sides.
 
         They come from the bounds of the value: that is concave in t where only the objective moves, and convex where
-        only right hand sides move. Variables and multipliers have no bounds of their slopes.
+        only right hand sides move. Where both do, its slope is the sum of those of two lines through t on which one of
+        them moves each; these are traced, which takes a solver. Variables and multipliers have no bounds of their
+        slopes.
 
         Parameters
         ----------
@@ -184,34 +185,47 @@ class ConePath(OnLine, Tabular):
             Where, as for `at`.
         per : str, optional
             A parameter, a number that moves, for a unit of which it is; by default for t.
-
-        Raises
-        ------
-        InputError
-            If both move.
         """
         t, line = self._where(t, parameter), self.program
         first, last = self._range(per) if per is not None else (0.0, 1.0)
         moving = [bool((ends[0] != ends[1]).any()) for ends in (line.q, line.b)]
-        if all(moving):
-            raise InputError(
-                "slopes must be asked for where either the objective or right hand sides move: where both do, the "
-                "value is neither concave nor convex. Trace two lines through here, on which one of them moves each"
-            )
-        low, high = self._minimised(t)
-        around = np.array([self._minimised(s) for s in self.t.tolist()])
-        after, before = self.t > t, self.t < t
-        rise, off = self.t - t, 1e-15 * (abs(low) + abs(high))
+        parts = self._parts(t) if all(moving) else [self._slope(t, convex=moving[1])]
+        lower, upper = (sum(part[k] for part in parts) for k in (0, 1))
+        found = sorted(line.sense * each / (last - first) for each in (lower, upper))
+        return SlopeBounds(float(between((first, last), t)), float(found[0]), float(found[1]))
+
+    def _slope(self, t: float, *, convex: bool) -> tuple[float, float]:
+        """Bounds of the slope of a minimum that is convex, or concave, in t."""
+        (low, high), around = self._minimised(t), np.array([self._minimised(s) for s in self.t.tolist()])
+        off = 1e-15 * (abs(low) + abs(high))
         low, high = low - off, high + off
         around = around + 1e-15 * np.abs(around) * np.array([-1.0, 1.0])
-        if moving[1]:  # convex: chords to the left are below, to the right above
+        after, before, rise = self.t > t, self.t < t, self.t - t
+        if convex:  # chords to the left are below, to the right above
             lower = np.max((low - around[before, 1]) / -rise[before], initial=-np.inf)
             upper = np.min((around[after, 1] - low) / rise[after], initial=np.inf)
         else:
             lower = np.max((around[after, 0] - high) / rise[after], initial=-np.inf)
             upper = np.min((high - around[before, 0]) / -rise[before], initial=np.inf)
-        found = sorted(line.sense * each / (last - first) for each in (lower, upper))
-        return SlopeBounds(float(between((first, last), t)), float(found[0]), float(found[1]))
+        return float(lower), float(upper)
+
+    def _parts(self, t: float) -> list[tuple[float, float]]:
+        """Bounds of the slopes on two lines through t, each as long as the path: objective or right hand sides move."""
+        from paretoclf.solve.cone_search import search  # a solver, which a path does without
+
+        line, stop, found = self.program, float(self.t[-1]), []
+
+        def ends(name: str, moves: bool) -> Array:
+            first, last = (0.0, stop) if moves else (t, t)
+            return np.stack([between(getattr(line, name), each) for each in (first, last)])
+
+        for convex in (False, True):
+            q, b, constant = ends("q", not convex), ends("b", convex), ends("constant", not convex)
+            part = replace(line, q=q, b=b, constant=constant)
+            path = _of_found(replace(self, program=part, ray=None), search(part, self.eps, progress=False))
+            lower, upper = path._slope(t / stop, convex=convex)
+            found.append((lower / stop, upper / stop))
+        return found
 
     def along(self, name: str, points: int | None = None) -> tuple[Array, Array]:
         """A variable, or the multiplier of a constraint, at every pair, or at some points of each piece.

@@ -115,10 +115,18 @@ def test_a_concave_value_has_bounds_of_its_slope():
         rates = [(path.refine(1e-6).value(t + s) - path.refine(1e-6).value(t)) / (s * -5.9) for s in (-h, h)]
         assert found.lower - 0.05 <= min(rates) <= max(rates) <= found.upper + 0.05
         assert found.upper - found.lower < 2
-    x, u = cp.Variable(2), cp.Parameter()
-    both = pc.trace(cp.Problem(cp.Minimize(cp.norm2(x - 3) + u * x[0]), [x[1] >= u]), {u: 0}, {u: 0.5}, eps=1e-2)
-    with pytest.raises(pc.InputError, match=r"^slopes must be asked for where either"):
-        both.slopes(0.5)
+
+
+def test_where_both_move_the_slope_is_that_of_two_lines():
+    """The distance of (3, 3) from the half-plane beyond t, and t times its first coordinate."""
+    x, u = cp.Variable(2, name="x"), cp.Parameter(name="u")
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(x - 3) / 2 + cp.norm2(x) + u * x[0]), [x[1] >= 3 * u, x[0] <= 9])
+    path = pc.trace(problem, {u: 0.2}, {u: 1.5}, eps=1e-6)
+    for at in (0.4, 0.9, 1.3):
+        found, h = path.slopes(u=at, per="u"), 1e-3
+        rate = (proved_interval(move((problem, {u: at + h}, {u: 0}), 0))[1] - path.bounds(u=at)[0]) / h
+        assert found.lower - 0.02 <= rate <= found.upper + 0.02
+        assert found.upper - found.lower < 0.06
 
 
 def test_the_largest_gap_of_a_piece_is_that_of_its_quadratic(rng):
