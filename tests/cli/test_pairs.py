@@ -35,6 +35,7 @@ RIGHT = {
     "unbounded": "(away, 'unbounded')",
     "path": "(path, {'lam': [3, 1, 0], 'x': [[0, 0], [2, 0], [3, -1]]})",
     "machine": "(X, y, [(1.0, 1.0, [0.5, 0.5], 0.0)])",
+    "arrays": "(pc.QP(np.eye(2), [-1.0, 0.0]), [1.0, 0.0])",
     "formulation": "(pc.TwoNuSVM(X, y), [(0.5, 0.5, [0.25, 0.25], 0.0)])",
 }
 WRONG = {
@@ -49,6 +50,7 @@ WRONG = {
     "the other none": ("(never, 'unbounded')", "claimed to be unbounded: "),
     "path": ("(path, {'lam': [3, 0], 'x': [[0, 0], [3, -1]]})", "the first that is not, at t = 0.333333 (lam = 2)"),
     "machine": ("(X, y, [(1.0, 1.0, [0.4, 0.4], 0.0)])", "1 not optimal, 0 of 1 optimal"),
+    "arrays": ("(pc.QP(np.eye(2), [-1.0, 0.0]), [1.5, 0.0])", "Not optimal"),
 }
 
 
