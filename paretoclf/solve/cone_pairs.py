@@ -172,7 +172,7 @@ def _inner_multipliers(line: ConeLine, t: float, reach: float) -> Array | None:
         ]
     )
     sides = np.concatenate([-between(line.q, t), np.full(len(curved), reach), np.zeros(len(curved) + dual.shape[0])])
-    kinds = [Cone("zero", n), Cone("nonnegative", 2 * len(curved)), *cones]
+    kinds = [Cone("zero", n), *([Cone("nonnegative", 2 * len(curved))] if curved else []), *cones]
     costs = np.concatenate([np.zeros(n + m), -np.ones(len(curved))])
     size = n + m + len(curved)
     found = conic(sp.csc_matrix((size, size)), costs, rows, sides, kinds, settings_at(1e-10)).solve()

@@ -141,7 +141,7 @@ MINE = [
 @pytest.mark.parametrize(("make", "given", "how"), MINE)
 def test_a_name_that_trace_does_not_know_is_bad_input(make, given, how):
     svm = make([[0.0], [1.0]], [-1, 1])
-    for eps in (0.1, None):
-        wanted = f"^eps must be left out for a {type(svm).__name__}, which is traced with {how}, got {eps}$"
+    for rest in (0.1, None):
+        wanted = f"^rest must be left out for a {type(svm).__name__}, which is traced with {how}, got {rest}$"
         with pytest.raises(pc.InputError, match=wanted):
-            pc.trace(svm, **given, eps=eps)
+            pc.trace(svm, **given, rest=rest)

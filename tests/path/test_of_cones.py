@@ -359,3 +359,18 @@ def test_a_formulation_says_why_it_has_no_path():
         pc.trace(pc.BiobjectiveMargin(*two_classes()), theta=(0.5, 2.0), C_plus=1.0, C_minus=1.0, eps=1e-3)
     with pytest.raises(pc.InputError, match=r"^lam must be given"):
         pc.trace(pc.ParetoGaussian(*two_classes()), eps=1e-3)
+
+
+def test_quadratic_formulations_given_eps_go_this_way_too():
+    """Cones without curved faces: there is nothing to be inside of."""
+    X, y = np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 1.0], [3.0, 2.0]]), [-1, 1, -1, 1]
+    svm = pc.QuantileSVM(X, y)
+    exact = pc.trace(svm, tau=(0.1, 0.9), lam=0.1)
+    path = pc.trace(svm, tau=(0.1, 0.9), lam=0.1, eps=1e-3)
+    for tau in np.linspace(0.1, 0.9, 21).tolist():
+        low, high = path.bounds(tau=tau)
+        assert low - 1e-12 <= exact.value(tau) <= high + 1e-12
+    with pytest.raises(
+        pc.DegeneratePathError, match=r"multipliers are not proved stationary .* \(w\[0\], w\[1\], rho\)"
+    ):
+        pc.trace(pc.TwoNuSVM(X, y), nu=(0.2, 0.5), asymmetry=0.5, eps=1e-3)

@@ -10,6 +10,7 @@ import pytest
 
 import paretoclf as pc
 from paretoclf.path import program_ends
+from paretoclf.problem.parametric_qp import Trace
 
 X, TH = cp.Variable(2, name="x"), cp.Parameter(name="th")
 NO_ROOM = [X <= 3, cp.sum(X) >= TH]
@@ -55,6 +56,8 @@ def test_that_there_is_none_at_stop_is_not_said_if_no_ray_proves_it_there(monkey
 
 
 def test_a_start_that_was_not_found_is_the_start():
-    error = program_ends.no_start(None, None, None)
+    none = np.zeros((1, 1))
+    found = Trace(np.zeros(1), np.zeros((0, 1), int), np.zeros((0, 2), int), none, none, "limit", exchanges=7)
+    error = program_ends.no_start(None, found, None)
     assert isinstance(error, pc.DegeneratePathError)
     assert error.t == 0.0
