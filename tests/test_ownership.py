@@ -58,6 +58,7 @@ CASES = [
     (pc.Moments, {"mu_plus": MU, "root_plus": SIGMA, "mu_minus": -MU, "root_minus": SIGMA}),
     (pc.Moments.from_covariances, MOMENTS),
     (pc.Moments.from_samples, SAMPLES),
+    (pc.QP, {"P": SIGMA, "q": MU, "A": SIGMA, "l": MU - 1, "u": MU + 1, "moves": {"m": {"q": MU.copy()}}}),
     (pc.gaussian_tradeoff, {"data": X, "y": Y}),
     (pc.gaussian_tradeoff, {"data": X, "y": Y, "kernel": pc.RBF(2.0), "reg": 0.1}),
     (OperatingPoint, {"w": MU, "b": 0.0, "t": 1.0, "u_minus": 1.0, "u_plus": 1.0, "rates": RATES}),
@@ -129,7 +130,10 @@ MADE_BY_US = {
     "NuPath",
     "QuantilePath",
     "MarginPath",
+    "ConePath",
     "CostPlane",
+    "Derivatives",
+    "Ranges",
     "Regimes",
     "NuGrid",  # trace, plane, nu_grid: cases above
     "ErrorArrays",

@@ -209,7 +209,8 @@ def _moves(given: Any, of: Mapping[str, Any]) -> dict[str, dict[str, Array]]:
         own = {}
         for key in _MOVE:
             size = of[key].size
-            own[key] = check_vector(move[key], size, f"moves[{name!r}][{key!r}]") if key in move else np.zeros(size)
+            vector = check_vector(move[key], size, f"moves[{name!r}][{key!r}]") if key in move else np.zeros(size)
+            own[key] = vector.copy()
             for i in np.flatnonzero(~np.isfinite(of[key]) & (own[key] != 0.0)).tolist():
                 raise InputError(f"moves[{name!r}][{key!r}] must be 0 in row {i}, which has no such bound")
         found[name] = own

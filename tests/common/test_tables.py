@@ -25,6 +25,12 @@ def strangers_points():
     return path, (t, np.array([[3.0, -1.0], [2.0, 0.0], [0.0, 0.0], [0.0, 0.0]]))
 
 
+def within_eps():
+    """The distance of a ball from a point, by its radius."""
+    x, tau = cp.Variable(2, name="x"), cp.Parameter(nonneg=True, name="tau")
+    return pc.trace(cp.Problem(cp.Minimize(cp.norm2(x - [3, 4])), [cp.norm2(x) <= tau]), {tau: 1}, {tau: 2}, eps=1e-3)
+
+
 def targets():
     """P-values of the target of a third sample, by ridge regression through the origin."""
     b, y, x = cp.Variable(name="b"), cp.Parameter(3, name="y"), np.array([1.0, 2.0, 3.0])
@@ -81,6 +87,8 @@ def results():
         "Regimes": pc.population.population_regimes(pc.population.Population.fit(X, y)),
         "Influence": pc.deletion.influence(svm, (0.5, 0.5)),
         "JudgedPoints": pc.verify(*strangers_points()),
+        "Ranges": pc.ranges(pc.QP(None, np.ones(30), np.eye(30), np.zeros(30)), progress=False),
+        "ConePath": within_eps(),
     }
 
 
@@ -89,7 +97,7 @@ NAMES = (
     "MarginPath", "Regimes", "Sweep", "Agreement", "ValueAgreement", "Verification", "SuiteReport", "RocCurve",
     "RocCurve without a path", "ErrorCurve", "GridErrorCurve", "Dataset", "PathScores", "Moments", "formulation",
     "LeaveOneOut", "Proofs of LeaveOneOut", "LeaveOneOutPath",
-    "TargetPValues", "ConformalRanks", "Influence", "JudgedPoints",
+    "TargetPValues", "ConformalRanks", "Influence", "JudgedPoints", "Ranges", "ConePath",
 )  # fmt: skip
 
 

@@ -403,4 +403,4 @@ def test_the_suite_from_the_command_line(tmp_path, monkeypatch, capsys):
         assert main(["verify", "--suite", given]) == 2
         assert message in capsys.readouterr().err
     assert main(["verify"]) == 2
-    assert "FILE and --data must be given, or --suite" in capsys.readouterr().err
+    assert "FILE and --data must be given, or PAIRS.py, or MODEL.mps, or --suite" in capsys.readouterr().err
