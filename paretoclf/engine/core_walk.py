@@ -66,7 +66,7 @@ class CoreWalk:
 
     @property
     def labels(self) -> Index:
-        """Of all items, where it is."""
+        """Where each item is."""
         return np.asarray(self._walk.labels, dtype=np.int64)
 
     @property

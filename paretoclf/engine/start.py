@@ -62,7 +62,7 @@ class WalkOn(Protocol):
 
     @property
     def labels(self) -> Index:
-        """Of all items, where it is."""
+        """Where each item is."""
         ...
 
     def solve(self, t: Any) -> tuple[Any, Any]:

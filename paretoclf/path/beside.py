@@ -33,7 +33,7 @@ class Beside:
     piece : int
         The first segment of the path that has a length; -1 where there is no optimum beside the point.
     rate : float
-        Of the user's optimal value at the point, for a unit; infinite where there is no optimum beside it.
+        How fast the user's optimal value grows at the point, for a unit; infinite where there is no optimum beside it.
     bend : float
         By how much that rate grows for a unit.
     until : float

@@ -42,7 +42,7 @@ def quotient(p: Array, q: Array) -> Array:
 
 
 def chord(duals: Array) -> Array:
-    """Of dual values (k, 3): the optimal value is concave, so nowhere below the chord of its bounds."""
+    """The bound from dual values (k, 3): the optimal value is concave, so nowhere below the chord of its bounds."""
     return line(np.maximum(duals[:, ::2], 0.0))
 
 

@@ -72,7 +72,7 @@ class Entries:
 
     @cached_property
     def room(self) -> Array:
-        """Of each multiplier to its cap, at both ends."""
+        """How far each multiplier is from its cap, at both ends."""
         return self.caps - self.alpha
 
 

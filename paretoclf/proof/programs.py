@@ -217,7 +217,7 @@ class Units:
 
     @classmethod
     def of(cls, sizes: Sizes, q: Array, b: Array, x: Array, z: Array) -> Units:
-        """Of the largest that data, columns and multipliers are on each of k segments, in absolute values."""
+        """The units of the largest that data, columns and multipliers are on each of k segments, in absolute values."""
         P_sums, row_sums, column_sums = sizes.sums
         row_terms = b + sizes.A(x)
         # Where q and Px cancel, multipliers are their rounding: no less than the least that would balance one of them.
@@ -240,7 +240,7 @@ class Units:
 
     @classmethod
     def at(cls, line: ProgramLine, t: Array, x: Array, z: Array, sizes: Sizes | None = None) -> Units:
-        """Of one segment, or point: of what x and z, one at each of its t, are at most."""
+        """The units of one segment, or point: of what x and z, one at each of its t, are at most."""
         data = (np.abs(_at(ends, t)) for ends in (line.q, line.b))
         return cls.of(sizes or Sizes(line), *(np.abs(each).max(axis=0, keepdims=True) for each in (*data, x, z)))
 

@@ -73,7 +73,7 @@ class SoftMargin:
 
     @classmethod
     def of(cls, gram: Gram, y: Array, caps: Array | None = None, **others: Any) -> SoftMargin:
-        """Of the samples and the kernel of a Gram, with what proofs must say of that."""
+        """The problem of the samples and the kernel of a Gram, with what proofs must say of that."""
         return cls(y, gram.quadratic, caps, note=gram.note, kernel_rounding=gram.rounding, **others)
 
     @property

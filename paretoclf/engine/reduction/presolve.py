@@ -400,7 +400,7 @@ class _Reduction:
 
     @cached_property
     def _stems(self) -> list[str]:
-        """Of each column the name of the variable that it is an entry of."""
+        """The name of the variable that each column is an entry of."""
         return [self.line.column_name(j).partition("[")[0] for j in range(self.line.n)]
 
 

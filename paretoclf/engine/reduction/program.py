@@ -221,7 +221,7 @@ class Points:
 
     @classmethod
     def of(cls, x: Array, z: Array) -> Points:
-        """Of both ends of each segment, (k, 2, columns) and (k, 2, rows)."""
+        """Points that both ends of each segment are, (k, 2, columns) and (k, 2, rows)."""
         kept = np.ones((len(x), 2), dtype=np.bool_)
         kept[1:, 0] = (x[1:, 0] != x[:-1, 1]).any(axis=1) | (z[1:, 0] != z[:-1, 1]).any(axis=1)
         return cls(x[kept], z[kept], np.cumsum(kept)[::2] - 1)
@@ -274,7 +274,7 @@ class Products:
             self.rest = rest[self.used][:, self.needed]
 
     def __call__(self, X: Array) -> Array:
-        """Of points X of shape (k, columns of M)."""
+        """The products with points X of shape (k, columns of M)."""
         found = np.zeros((len(X), self.shape[0]))
         if self.columns.size:
             np.matmul(X[:, self.columns], self.by_columns, out=found)

@@ -170,7 +170,7 @@ class KinkedCosts:
 
     @classmethod
     def of(cls, carried: tuple[Carried, ...], number: dict[tuple[str, int], int], items: int, m: int) -> KinkedCosts:
-        """Of costs, the numbers of what carries them, and how many items and rows there are."""
+        """Made of costs, the numbers of what carries them, and how many items and rows there are."""
         sides: dict[str, list[tuple[int, int]]] = {"both": [], "lower": [], "upper": []}
         owner, beyond, width = list[int](), list[float](), list[float]()
         first, rows = list[tuple[int, int, float]](), list[tuple[int, int, float]]()

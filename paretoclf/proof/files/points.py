@@ -104,7 +104,7 @@ class StoredPoints:
         self.t = [float((Fraction(float(t)) - first) / (last - first)) for t in pieces.t]
 
     def side(self, j: int, end: int) -> tuple[float, Index, Index, Array, Array]:
-        """Of one end of a piece: t, labels of samples, the margin set, its multipliers, multipliers of the rows."""
+        """One end of a piece: t, labels of samples, the margin set, its multipliers, multipliers of the rows."""
         P, labels, t = self.pieces, self.labels[j][: len(self.y)], self.t[j + end]
         part = slice(P.ptr[j], P.ptr[j + 1])
         index, values = P.index[part], self.factor * (P.a1 if end else P.a0)[part]

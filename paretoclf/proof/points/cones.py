@@ -152,7 +152,7 @@ def interior(cones: Sequence[Cone]) -> Array:
 
 
 def contains(v: Array, radius: Array, cones: Sequence[Cone]) -> Mask:
-    """Of each cone whether all within ``radius`` of v, entry by entry, are in it; never True by rounding alone."""
+    """Whether all within ``radius`` of v, entry by entry, are in each cone; never True by rounding alone."""
     cones = _grouped(cones)
     radius = radius + NUDGE * np.abs(v)
     found = np.zeros(len(cones), dtype=bool)

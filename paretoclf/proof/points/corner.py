@@ -98,7 +98,7 @@ class _Tableau:
 
     @classmethod
     def of(cls, program: ConeProgram, at: Array) -> _Tableau:
-        """Of y and z, for ``Py + q + A'z = 0``."""
+        """The tableau of y and z, for ``Py + q + A'z = 0``."""
         n = program.q.size
         rows: list[dict[int, Fraction]] = [{} for _ in range(n)]
         for i, j, value in _entries(program.P):
@@ -109,7 +109,7 @@ class _Tableau:
         return cls(rows, [-Fraction(value) for value in program.q.tolist()], {}, known)
 
     def value(self, column: int) -> Fraction:
-        """Of an unknown."""
+        """The value of an unknown."""
         if column not in self.basis:
             return self.at.get(column, Fraction(0))
         row = self.basis[column]
