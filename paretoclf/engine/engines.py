@@ -33,7 +33,7 @@ try:
     from paretoclf.engine.tracker import add_product as add_product
 
     BOXES = {"fast": CoreTracker, "careful": CarefulTracker}
-    WALKS, DEFAULT = {"fast": (CoreWalk, AfreshWalk, TwiceWalk), "careful": (TwiceWalk,), **WALKS}, "fast"
+    WALKS, DEFAULT = {"fast": (CoreWalk, AfreshWalk, TwiceWalk), "careful": (TwiceWalk, AfreshWalk), **WALKS}, "fast"
 except ImportError:  # installed without a C++ compiler
     from paretoclf.problem.exact_sums import add_product as add_product
 
