@@ -67,7 +67,7 @@ class Carried {
     }
 
   private:
-    static constexpr double GROWTH = 4.0;    // as much as so many steps leave that are like the first
+    static constexpr double GROWTH = 16.0;    // as much as so many steps leave that are like the first
     static constexpr double ONCE_MORE = 1.02;  // the unit of rounding of all bounds is 45 roundings
     bool made_ = false;
     Vector reach_[2];

@@ -22,7 +22,7 @@ constexpr double PLAIN = 1e6;  // a pivot so many times as large as what it may 
 // computed afresh, where that would say it better.
 constexpr double INSTANT = 4e-16;  // a step that is shorter is none
 constexpr double MIXED = 0.05;  // what is affine in t is rounded at t, of that unit
-constexpr double WHEN = 1e-13, ALL = 1e-11;
+constexpr double WHEN = 1e-11, ALL = 1e-11;
 
 // The numbers of a program along its line, at t = 0 and at t = 1; zeros where a bound or slope is infinite.
 struct Program {
