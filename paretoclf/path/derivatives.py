@@ -271,8 +271,7 @@ def derivatives(problem: Any, direction: Mapping[Any, Any]) -> Derivatives:
     size = max((float(np.abs(value).max(initial=0.0)) for value in moved.values()), default=0.0)
     if not (np.isfinite(size) and size > 0.0):
         raise InputError(f"direction must be finite, and not 0, got {direction!r:.100}")
-    here = source_here(problem)  # refuses what is no such program, and parameters without a value
-    del here
+    source_here(problem)  # refuses what is no such program, and parameters without a value
     at = {key: np.zeros(()) if isinstance(problem, QP) else np.array(_value_of(key), dtype=float) for key in moved}
     unit = (max((float(np.abs(v).max(initial=0.0)) for v in at.values()), default=0.0) or 1.0) / size
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -34,6 +34,7 @@ from paretoclf.problem.kernels import kernel_from_spec
 from paretoclf.problem.lines import FixedAsymmetry, HullLine, sizes_of
 
 _OnSamples = Path | QuantilePath | MarginPath | NuPath
+OfProgram = TypeVar("OfProgram", ProblemPath, ConePath)
 AnyPath = _OnSamples | ProblemPath | ConePath
 
 
@@ -80,9 +81,9 @@ def load_path(file: AnyFile, kernel: Any = None, *, prove: bool = True) -> AnyPa
     with reading(file, _NO_PATH):
         arrays = read_arrays(file, _NO_PATH)
     if "of_problem" in arrays:
-        return _of_problem(file, arrays, prove)
+        return _of_program(file, lambda: ProblemPath(**fields_of(arrays)), check_program_proof, prove)
     if "of_cones" in arrays:
-        return _of_cones(file, arrays, prove)
+        return _of_program(file, lambda: ConePath(**fields_of_cones(arrays)), check_cone_proof, prove)
     with reading(file, _NO_PATH):
         stored, make_gram = _taken(arrays)
         y, seconds = check_labels(stored.pop("y")), _seconds(stored.pop("seconds"))
@@ -151,23 +152,15 @@ def _taken(stored: dict[str, Any]) -> tuple[dict[str, Any], Callable[[Any], Gram
     return stored, lambda kernel: Gram(X, kernel_from_spec(spec, kernel), low_rank=pivots, free_origin=free_origin)
 
 
-def _of_problem(file: AnyFile, arrays: dict[str, Any], prove: bool) -> ProblemPath:
-    """A path of a program: no samples, and no kernel."""
+def _of_program(
+    file: AnyFile, made: Callable[[], OfProgram], check: Callable[[OfProgram], None], prove: bool
+) -> OfProgram:
+    """A path of a program, exact or within eps: no samples, and no kernel; all of it is judged anew."""
     with reading(file, _NO_PATH), np.errstate(over="ignore", invalid="ignore"):
-        path = ProblemPath(**fields_of(arrays))
+        path = made()
     if prove:
         with _proving(file, True):
-            check_program_proof(path)
-    return path
-
-
-def _of_cones(file: AnyFile, arrays: dict[str, Any], prove: bool) -> ConePath:
-    """A path within eps: every pair and piece is judged anew."""
-    with reading(file, _NO_PATH), np.errstate(over="ignore", invalid="ignore"):
-        path = ConePath(**fields_of_cones(arrays))
-    if prove:
-        with _proving(file, True):
-            check_cone_proof(path)
+            check(path)
     return path
 
 

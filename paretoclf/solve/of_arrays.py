@@ -58,11 +58,15 @@ class LineOfArrays:
     def tried(self, t: float, values: Mapping[str, Any]) -> tuple[float, float]:
         """Objective and largest violation of values of the variables at t, relative to 1 + the terms of its row."""
         qp, x = self.qp, self._columns(values)
-        data = qp.at({name: float(between((value, self.ends[1][name]), t)) for name, value in self.ends[0].items()})
+        data = qp.at(self._values_at(t))
         v = qp.A @ x
         off = np.maximum(np.maximum(data["l"] - v, v - data["u"]), 0.0)
         value = float(0.5 * x @ (qp.P @ x) + data["q"] @ x + qp.constant)
         return value, float(np.max(off / (1.0 + abs(qp.A) @ np.abs(x)), initial=0.0))
+
+    def _values_at(self, t: float) -> dict[str, float]:
+        """The parameters at t."""
+        return {name: float(between((value, self.ends[1][name]), t)) for name, value in self.ends[0].items()}
 
     def _columns(self, values: Mapping[str, Any]) -> Array:
         if self.qp.names is None:
@@ -71,8 +75,7 @@ class LineOfArrays:
 
     def solve(self, t: float) -> float:
         """The optimal value at t, by Clarabel at its reference accuracy; nan where it finds none."""
-        values = {name: float(between((value, self.ends[1][name]), t)) for name, value in self.ends[0].items()}
-        problem = problem_of(self.qp, values)
+        problem = problem_of(self.qp, self._values_at(t))
         problem.solve(solver="CLARABEL", **conic_settings("reference"))
         found = problem.status in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE)
         return float(problem.value) if found else float("nan")
