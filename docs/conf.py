@@ -20,6 +20,7 @@ import sphinx.pycode
 import sphinx.util.inspect
 from docutils import nodes
 from jinja2.sandbox import SandboxedEnvironment
+from jupyter_cache import get_cache
 from sphinx import addnodes
 from sphinx.util.nodes import make_refnode
 
@@ -221,6 +222,8 @@ def solutions(app, doctree):
 
 
 def setup(app):
+    # Pages are read by several processes at once: the database of what they printed is there before the first begins.
+    get_cache(nb_execution_cache_path).db  # noqa: B018
     app.connect("autodoc-skip-member", skip_member)
     app.connect("missing-reference", short_names)
     app.connect("doctree-read", link_literals)
