@@ -84,9 +84,9 @@ def by_value(certificate: Certificate, best: Certificate) -> Certificate:
     Parameters
     ----------
     certificate : Certificate
-        Of the point, with the multipliers of a solution that was found.
+        That of the point, with the multipliers of a solution that was found.
     best : Certificate
-        Of that solution: it refutes what is worse.
+        That of this solution: it refutes what is worse.
     """
     return _of_point_alone(against(certificate, best))
 

@@ -79,7 +79,7 @@ def kept(formulation: Any, row: Row, certificate: Certificate) -> Kept | None:
     row : Row
         With multipliers and intercept, and with the ``stop`` of the code that it is from.
     certificate : Certificate
-        Of this row.
+        That of this row.
 
     Examples
     --------

@@ -39,7 +39,7 @@ class Row:
     numbers : mapping of str to array or float
         Multipliers ``alpha``, slope ``w``, intercept ``b``, margin ``rho``, or what the programs name.
     stop : Stop, optional
-        Of a solution of LIBSVM (`paretoclf.checking.libsvm`).
+        Where LIBSVM stopped, for a solution of it (`paretoclf.checking.libsvm`).
     note : str
         What its certificate says besides.
     """

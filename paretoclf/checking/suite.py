@@ -65,7 +65,7 @@ class SuiteReport(Tabular, Sequence[Trial]):
     Attributes
     ----------
     name : str
-        Of the solver.
+        The solver's name.
     trials : tuple of Trial
     tol : float
         Largest residual and gap of what counts as optimal.

@@ -59,7 +59,7 @@ class Verification(Tabular):
     hint : str
         What a solution whose multipliers leave their box by far may be instead.
     kept : mapping of int to Kept
-        Of solutions that LIBSVM left with a gap above tol: what the ``tol`` of their own asks, and that they have it.
+        For solutions that LIBSVM left with a gap above tol: what the ``tol`` of their own asks, and that they have it.
     """
 
     values: Sequence[Mapping[str, Any]]
@@ -347,8 +347,8 @@ def verify(
 
     Notes
     -----
-    Of a slope w and an intercept alone, only the value is judged: the problem is solved for the best multipliers, whose
-    dual value is a lower bound, and the gap is by how much the given point is worse than optimal.
+    Where a slope w and an intercept are given alone, only the value is judged: the problem is solved for the best
+    multipliers, whose dual value is a lower bound, and the gap is by how much the given point is worse than optimal.
 
     Examples
     --------

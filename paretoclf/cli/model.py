@@ -40,9 +40,9 @@ class TableClassifier:
     positive, negative : str
         What the classes are called.
     mean, scale : array of shape (d,)
-        Of the training samples.
+        Means and standard deviations of the training samples.
     rule : Rule
-        Of scaled samples.
+        The rule for scaled samples.
     shift : float
         Infinite where every sample gets the same label.
     chosen : dict
@@ -66,7 +66,7 @@ class TableClassifier:
         ----------
         data : Dataset
         rule : Rule
-            Of the linear kernel, or of one with a name: a path's, tuned, shifted.
+            A rule of the linear kernel, or of one with a name: a path's, tuned, shifted.
         chosen : dict
         scaler : StandardScaler, optional
             That the samples went through; that of a tuned rule is known.

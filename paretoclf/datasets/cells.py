@@ -197,7 +197,7 @@ def read_samples(
     where, names, table
         As for `read_table`; columns that the recipe does not name are passed over.
     recipe : sequence of Column
-        Of the training samples.
+        The columns of the training samples.
     missing : {"drop", "median"}, optional
         Leave incomplete rows out, or take what the recipe has: medians of the training samples.
     decimal : str, optional

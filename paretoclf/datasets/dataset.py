@@ -124,7 +124,7 @@ class Dataset:
         positive : optional
             Label value that is +1. Default: 1, for the values {-1, 1} or {0, 1}.
         name : str
-            Of the data set.
+            The data set's name.
         features, drop : sequences of str
             Names of the columns to use, or to leave out. Default: all but the label.
         one_hot : sequence of str

@@ -63,7 +63,7 @@ def read_csv(
     separator : str, optional
         The character between two cells. Default: comma, semicolon or tab, what the header has most of.
     encoding : str, optional
-        Of the text, as in `open`; default UTF-8, with or without a mark at its beginning.
+        The text's encoding, as in `open`; default UTF-8, with or without a mark at its beginning.
     one_hot : sequence of str
         Features that are categories, texts or numbers. Each becomes a feature ``NAME=CATEGORY`` of zeros and ones for
         each of its categories but the first, in sorted order: with that one their sum would be 1 everywhere.

@@ -30,7 +30,7 @@ class ExactOptimum:
     Attributes
     ----------
     value : Fraction
-        Of the primal and of the dual.
+        The optimal value, that of the primal and of the dual.
     alpha : tuple of Fraction
         Multipliers; where there are several, some.
     b : Fraction

@@ -148,7 +148,7 @@ class ManyLines:
     free : bool array of shape (s,)
         Whether in the middle of the segment a multiplier is off both of its bounds.
     u : array of shape (c,)
-        Of each knot, from 0 to 1 along its line.
+        Place of each knot, from 0 to 1 along its line.
     sets, alpha : arrays of shape (c, n)
         Set of each sample on the segment that begins there, or that ends there if none does, and its multiplier.
     eta, w : arrays of shape (c, m) and (c, d)

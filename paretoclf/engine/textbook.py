@@ -6,7 +6,7 @@ holds the variables with even and the rows with odd labels: outside B u is known
 :math:`H_{BB}` gives the rest, affine in t. All is read from T, the *principal pivot transform* of H on B, of which the
 part in B is kept. From a point on, the first item to leave its piece of the staircase moves to the next one; the basis
 changes by that item, or, where the pivot :math:`T_{ii}` is 0, by it and the first that blocks the way; where nothing
-blocks, the way is a *ray*: there is no optimum at any later t. Of an SVM the variables are multipliers in a box: INSIDE
+blocks, the way is a *ray*: there is no optimum at any later t. In an SVM the variables are multipliers in a box: INSIDE
 is its margin set, UPPER those at their cap, LOWER those at 0, and the equation of the classes is always in the basis
 (docs/explanation/tracker.md).
 

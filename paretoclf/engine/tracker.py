@@ -197,7 +197,7 @@ class CoreTracker:
         Parameters
         ----------
         snapshot : object
-            Of this tracker, on a line whose bases are ``caps`` and 0.
+            One that this tracker took, on a line whose bases are ``caps`` and 0.
         caps : array of shape (n,)
         samples, to : arrays of shape (k,)
             Who moves, and where to.

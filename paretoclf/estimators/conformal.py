@@ -21,7 +21,7 @@ class ConformalSVC(BinaryClassifier):
     """Support vector machine that says of each new sample which labels it may have, by full conformal prediction.
 
     The p-value of a label is the rank of the new sample among all training samples, under the machine that is trained
-    on them and on itself with that label. Of exchangeable samples it is uniform, so that a set of all labels whose
+    on them and on itself with that label. With exchangeable samples it is uniform, so that a set of all labels whose
     p-value exceeds alpha misses the true one with probability alpha, whatever the distribution; no sample is held back
     for calibration. Others refit for each label of each new sample. Here a line of costs leads from the machine
     of the training samples to each of them, in a few exchanges, and each is proved. Reference: Vovk, Gammerman & Shafer

@@ -61,7 +61,7 @@ class CostPathSVC(CostsAtUse):
         The costs there, in units of 1.
     classes_ : array of shape (2,)
     pos_label_ : label
-        Of the positives.
+        Label of the positives.
     coef_ : array of shape (1, d)
         Slope; linear kernel only.
     intercept_ : array of shape (1,)

@@ -75,7 +75,7 @@ class CostPathSVCCV(CostPathSVC):
     scores_ : ScoreCurve or None
         The mean score along the line, if scoring was given.
     path_, solution_, t_, costs_, classes_, pos_label_, coef_, intercept_, n_features_in_, feature_names_in_
-        Of the path of all samples, as for `CostPathSVC`.
+        Those of the path of all samples, as for `CostPathSVC`.
 
     Notes
     -----

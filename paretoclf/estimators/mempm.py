@@ -14,7 +14,7 @@ from paretoclf.formulations.mempm import MEMPM
 class MEMPMClassifier(BinaryClassifier):
     """Minimum error minimax probability machine: the best weighted sum of the rates that are guaranteed to two classes.
 
-    Of each class only mean and covariance count; the guarantee holds for all distributions that have exactly the
+    Only mean and covariance of each class count; the guarantee holds for all distributions that have exactly the
     moments that were estimated (Huang, Yang, King, Lyu & Chan, JMLR 5, 2004; Kim et al. 2006, problem (9)).
 
     Parameters
@@ -33,7 +33,7 @@ class MEMPMClassifier(BinaryClassifier):
         With its certificate; its ``notes`` say where predicting one label would guarantee more, or where one of the two
         classes has no guarantee.
     distances_ : Distances
-        Of the two means; ``distances_.worst_case`` is the guaranteed true negative and true positive rate.
+        Distances of the two means; ``distances_.worst_case`` is the guaranteed true negative and true positive rate.
     classes_, pos_label_, coef_, intercept_, n_features_in_, feature_names_in_
         As for `CostPathSVC`.
 

@@ -17,7 +17,7 @@ from paretoclf.path.nu import trace_hulls
 class TwoNuSVC(BinaryClassifier):
     """Support vector machine of two numbers, each of which bounds the share of a class that misses its margin.
 
-    Of the positives at most a share ``nu_plus`` misses the margin, and at least that share are support vectors; of the
+    At most a share ``nu_plus`` of the positives misses the margin, and at least that share are support vectors; of the
     negatives ``nu_minus``. In these two, unlike in costs, every value in (0, 1] is one to try, whatever the units of
     the features (Davenport, Baraniuk & Scott 2010, section 2).
 

@@ -1,4 +1,4 @@
-"""Formulations of one data set: samples, labels, a kernel. Of all: `paretoclf.solve.formulation`."""
+"""Formulations of one data set: samples, labels, a kernel. What holds for all: `paretoclf.solve.formulation`."""
 
 from __future__ import annotations
 

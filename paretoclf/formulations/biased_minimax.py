@@ -1,6 +1,6 @@
 r"""The biased minimax probability machine: the best guarantee of one class at a given guarantee of the other.
 
-Of each class only the mean :math:`\mu_\pm` and the covariance :math:`\Sigma_\pm=R_\pm^\top R_\pm\succ0` are known;
+Only the mean :math:`\mu_\pm` and the covariance :math:`\Sigma_\pm=R_\pm^\top R_\pm\succ0` of each class are known;
 :math:`\delta=\mu_+-\mu_-\ne0`. The distance :math:`u_+` of the positives' mean from the hyperplane is given, and with
 it their guarantee :math:`\Psi(u_+)=u_+^2/(1+u_+^2)`; the largest :math:`u_-` is wanted.
 

@@ -1,6 +1,6 @@
 r"""The minimum error minimax probability machine (MEMPM): the best weighted guarantee of two classes.
 
-Of each class only mean and covariance are known; :math:`\Psi(u)=u^2/(1+u^2)` is the guaranteed rate of a class whose
+Only mean and covariance of each class are known; :math:`\Psi(u)=u^2/(1+u^2)` is the guaranteed rate of a class whose
 mean stands u > 0 standard deviations on its own side of the hyperplane. For a weight :math:`\theta\in(0,1)` of the
 negatives
 
@@ -147,7 +147,7 @@ class MEMPM:
         Returns
         -------
         Solution
-            Of the minimisation of minus the weighted guarantee; ``notes`` say what is special.
+            That of the minimisation of minus the weighted guarantee; ``notes`` say what is special.
 
         Raises
         ------

@@ -1,6 +1,6 @@
 r"""The minimax probability machine: the best guaranteed rate of correct classification, the same for both classes.
 
-Of each class only the mean :math:`\mu_\pm` and the covariance :math:`\Sigma_\pm=R_\pm^\top R_\pm\succ0` are known. Over
+Only the mean :math:`\mu_\pm` and the covariance :math:`\Sigma_\pm=R_\pm^\top R_\pm\succ0` of each class are known. Over
 all distributions with these moments the smallest probability of the right side of a hyperplane is
 :math:`\Psi(u)=u^2/(1+u^2)`, :math:`u` the distance of the mean in standard deviations (Chebyshev). The machine
 maximises the smaller of the two guarantees; at the optimum they are equal.

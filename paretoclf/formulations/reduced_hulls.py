@@ -40,7 +40,7 @@ class ReducedHulls:
     weights : array of shape (n,)
         Weights of the two points, of sum 1 in each class.
     solution : Solution
-        Of the 2nu-SVM, with certificate and classifier.
+        That of the 2nu-SVM, with certificate and classifier.
     """
 
     gram: Gram = field(repr=False)

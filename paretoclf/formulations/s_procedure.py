@@ -281,7 +281,7 @@ class SProcedure(MomentFormulation):
         Returns
         -------
         Solution
-            Of the minimisation of minus the other distance.
+            That of the minimisation of minus the other distance.
 
         Raises
         ------

@@ -37,9 +37,9 @@ class OneSided:
     Attributes
     ----------
     value : float
-        Of the optimal value; infinite where there is no optimum on this side.
+        Rate of the optimal value; infinite where there is no optimum on this side.
     variables, duals : mapping of str to number or array
-        Of the variables, and of the multipliers with CVXPY's signs (OSQP's of a `QP`); nan where there is none.
+        Rates of the variables, and of the multipliers with CVXPY's signs (OSQP's of a `QP`); nan where there is none.
     until : float
         They hold up to so many units from the point; infinite where that is for ever.
     undefined : mapping of str to str
@@ -94,8 +94,8 @@ class Derivatives:
         Returns
         -------
         mapping of str to mapping of str to array
-            Of a parameter ``"value"`` (its shape), and every variable and constraint by its name (its shape, then that
-            of the parameter).
+            For each parameter ``"value"`` (its shape), and every variable and constraint by its name (its shape, then
+            that of the parameter).
 
         Raises
         ------

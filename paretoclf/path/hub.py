@@ -28,7 +28,7 @@ class Hub:
     Attributes
     ----------
     t : float
-        Of the line: its point nearest to the hub.
+        The line's point nearest to the hub.
     caps : array of shape (n,)
     state, margin : arrays of shape (n,) and (k,)
         Sets of all samples, and the margin set.

@@ -345,7 +345,7 @@ def outwards(Q: Quadratic, w: Array, b: Array) -> Array:
 def scaled_outwards(pieces: Pieces, Q: Quadratic, caps: Array) -> Pieces:
     """Slope and intercept larger by what rounding could make of a margin, where that times a cost shows.
 
-    Of w and b as doubles, samples on their margin are on either side of it. Where costs are large against the optimal
+    With w and b as doubles, samples on their margin are on either side of it. Where costs are large against the optimal
     value (separable classes, costs next to an axis), what such a slack of 1e-16 costs is more than the value. Larger by
     a share of d, w and b keep every margin, and their objective is larger by no more than a share of 2 d. ``caps`` as
     in `with_chords`.

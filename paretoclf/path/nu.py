@@ -609,7 +609,7 @@ class NuPath(OnPieces):
         Parameters
         ----------
         t : float
-            Of the range of the path: nu, or the position on the line.
+            A number in the range of the path: nu, or the position on the line.
         """
         t = self._inside(t)
         evidence, rho = Evidence(partial(self._judged, t)), self.rho(t)

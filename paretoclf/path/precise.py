@@ -49,7 +49,7 @@ class PreciseSolver:
     Parameters
     ----------
     quadratic : Quadratic
-        Of the problem: slopes are vectors of its width.
+        Kernel values and labels of the problem: slopes are vectors of its width.
     problem : ParametricQP
         Its P of samples that are measured from ``mean``.
     mean : array, optional

@@ -187,7 +187,7 @@ def ranges(problem: Any, *, n_jobs: int | None = None, progress: bool | None = N
     Returns
     -------
     Ranges
-        A row a number. Of a ``cvxpy.Problem``: the cost of each entry of each variable (0 where the objective has no
+        A row a number. For a ``cvxpy.Problem``: the cost of each entry of each variable (0 where the objective has no
         linear term in it), and the constant of each row of each constraint, on the side on which it was written (on
         the right of ``<=`` where both sides have variables). Costs and bounds of variables that CVXPY added have none.
 

@@ -177,7 +177,7 @@ def trace(
     Parameters
     ----------
     svm : TwoCSVM, QuantileSVM, BiobjectiveMargin, TwoNuSVM, or any formulation, or a cvxpy.Problem or QP
-        The problem. Of the first four only samples, labels and weights are used, no solver; a formulation of your own
+        The problem. From the first four only samples, labels and weights are used, no solver; a formulation of your own
         that is one of these problems says so by its ``lines``. Any other formulation has an exact path where its
         primal or dual is a quadratic or linear program in what moves, with fixed matrices; so has a ``cvxpy.Problem``.
     start, stop : Costs or pair (C_plus, C_minus), or SampleCosts
@@ -239,8 +239,8 @@ def trace(
     ------
     InputError
         If svm is no formulation or has no exact path; if a parameter is missing, does not belong to the formulation, or
-        is out of its range; or hub belongs to another problem. Of a program: if it is not DPP, has integers or cones, a
-        parameter moves a matrix, nothing moves, or there is no optimum at the start.
+        is out of its range; or hub belongs to another problem. For a program: if it is not DPP, has integers or cones,
+        a parameter moves a matrix, nothing moves, or there is no optimum at the start.
     DegeneratePathError
         If the path cannot be continued, or fails its certificate. No doubtful path is returned.
 
@@ -312,7 +312,7 @@ def trace(
 def save_point(problem: Any, file: AnyFile, level: str | None = None, **values: Any) -> None:
     """Write the certificate of the optimum of one program, which the engine of any program finds.
 
-    Of a solution of a formulation with exact paths, whoever computed it:
+    For a solution of a formulation with exact paths, whoever computed it:
     ``paretoclf.proof.files.file.save_solution``.
 
     Parameters

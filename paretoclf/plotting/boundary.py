@@ -25,13 +25,13 @@ _GRID = 201
 class BoundaryDisplay(Display):
     """A classifier over two features: where f = 0, where f = 1 and f = -1, and the samples by class and set.
 
-    Of samples with more than two features a plane is shown, and their score on it: the samples themselves are where
-    they fall on the plane, which need not be on their side of the boundary. The title says so.
+    Samples with more than two features are shown on a plane, with their score on it: they stand where they fall
+    on the plane, which need not be on their side of the boundary. The title says so.
 
     Parameters
     ----------
     rule : Classifier
-        Of a `Solution` of the 2C-SVM, with its samples, caps and multipliers.
+        That of a `Solution` of the 2C-SVM, with its samples, caps and multipliers.
     features : pair of int, optional
         The two features to show, the others at their mean. Default: both of two; of more, the two leading principal
         directions, through the mean.
@@ -80,7 +80,7 @@ class BoundaryDisplay(Display):
         Raises
         ------
         InputError
-            Of an estimator that is no 2C-SVM, or has another threshold, as `NeymanPearsonSVC` does.
+            For an estimator that is no 2C-SVM, or has another threshold, as `NeymanPearsonSVC` does.
         """
         solution, names = of_estimator(estimator, "solution_")
         made = cls.from_solution(solution, features, names)

@@ -40,7 +40,7 @@ def duality_page(
     costs : (float, float)
         C_plus and C_minus, both positive.
     feature_names : (str, str)
-        Of the axes.
+        Names of the axes.
 
     Raises
     ------

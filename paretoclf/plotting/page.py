@@ -2,7 +2,7 @@
 
 The file holds what the path stores, and a small script that interpolates it: it needs no server, no network and no
 other file. Scores over the plane are a matrix, points of a grid by knots; it is nearly of low rank, and is stored as
-two thin ones. Of few samples in the plane it holds the textbook tracker, too (tracker.js), and follows the path anew
+two thin ones. For few samples in the plane it holds the textbook tracker, too (tracker.js), and follows the path anew
 when a sample, a label or a cost is changed.
 """
 

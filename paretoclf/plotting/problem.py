@@ -104,8 +104,8 @@ class ProblemPathDisplay(Display):
         Parameters
         ----------
         xscale : {"linear", "log"}, optional
-            Of the parameter; by default logarithmic where the path spans two decades. Where it ends at 0, a logarithmic
-            axis ends at half of the smallest positive breakpoint.
+            The parameter's scale; by default logarithmic where the path spans two decades. Where it ends at 0, a
+            logarithmic axis ends at half of the smallest positive breakpoint.
         """
         bends = self.position(self.path.breakpoints)
         log = logarithmic(xscale, bends, False if self.parameter == "t" else None)

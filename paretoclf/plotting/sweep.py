@@ -19,7 +19,7 @@ class SweepDisplay(Panels):
     Parameters
     ----------
     sweep : Sweep
-        Of any formulation.
+        A sweep of any formulation.
     parameter : str, optional
         Horizontal axis; by default the first parameter that moves.
 

@@ -371,8 +371,8 @@ def nearest_psd(K: Any) -> Array:
     r"""The symmetric positive semidefinite matrix that is nearest to a square one, in the Frobenius norm.
 
     The eigenvalues of :math:`(K+K^\top)/2` that are negative become 0. For kernel matrices that rounding made
-    indefinite: computed in single precision, read from a file with few digits. Of a function that is no kernel it makes
-    another problem; the distance says which it is.
+    indefinite: computed in single precision, read from a file with few digits. For a function that is no kernel it
+    makes another problem; the distance says which it is.
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ class Kernel(Protocol):
     def rounding(self, X: Samples, diagonal: Array) -> Array:
         """Numbers r (n,): the values for i and j are off by no more than ``r_i r_j``; 0 where they are the data.
 
-        Of a function nothing is known: its values are the data.
+        Nothing is known of a function: its values are the data.
         """
         ...
 
@@ -93,7 +93,7 @@ class RBF:
         return np.exp(values, out=values)
 
     def rounding(self, X: Samples, diagonal: Array) -> Array:
-        """Of squared distances q: by (d + 6) u times at most CANCELLED (q + 1), and ``exp(-q/2) (q + 1)`` is below 1.3.
+        """A squared distance q is off by (d + 6) u times at most CANCELLED (q + 1); ``exp(-q/2) (q + 1)`` is below 1.3.
 
         The exponential itself is off by 2 u, u half a unit in the last place.
         """
@@ -162,7 +162,7 @@ class Polynomial:
     def rounding(self, X: Samples, diagonal: Array) -> Array:
         """A product of d terms is off by d u of its absolute ones, u half a unit in the last place; a power p times so.
 
-        By Cauchy and Schwarz the absolute terms are no more than the root of the two values on the diagonal. Of whole
+        By Cauchy and Schwarz the absolute terms are no more than the root of the two values on the diagonal. With whole
         numbers that fit a double nothing is rounded.
         """
         given = [X.data if sp.issparse(X) else X, self.scale, self.offset]

@@ -372,7 +372,7 @@ class LineOfTheta(SampleLine):
     ends : pair of float or Fraction
         ``theta / (1 + theta)`` at t = 0 and t = 1.
     nearest : int array, optional
-        Of a hard problem whose classes nearly touch, the samples where they do.
+        In a hard problem whose classes nearly touch, the samples where they do.
     """
 
     slack_costs: Costs | None

@@ -55,7 +55,7 @@ class ParametricQP:
     constant : array of shape (2,)
         What is added to the objective.
     names : tuple of str
-        Of the items, for messages; empty for plain numbers.
+        Names of the items, for messages; empty for plain numbers.
     """
 
     P: Any = field(repr=False)
@@ -132,10 +132,9 @@ class Trace:
         optimum at the start, and none beyond.
     labels : int array of shape (k, items)
     ends : int array of shape (k, 2)
-        Of each segment the points between which it lies, of which the second is the next; where segments meet, they
-        share one.
+        The two points between which each segment lies, the second the next one; where segments meet, they share one.
     values, multipliers : arrays of shape (points, items)
-        Of all items at each point.
+        Values and multipliers of all items at each point.
     status : str
         ``"end"``; ``"infeasible"`` or ``"unbounded"`` for every later t, with the ray; ``"limit"`` where as many
         exchanges were made as were allowed.
@@ -158,7 +157,7 @@ class Trace:
 
     @classmethod
     def of(cls, t: Array, labels: Index, v: Any, y: Any, *more: Any) -> Trace:
-        """Of values and multipliers at both ends of each segment, (k, 2, items)."""
+        """A trace from values and multipliers at both ends of each segment, (k, 2, items)."""
         v, y = (each.reshape(-1, each.shape[-1]) for each in (v, y))
         return cls(t, labels, np.arange(len(v)).reshape(-1, 2), v, y, *more)
 

@@ -54,7 +54,7 @@ class QP:
         Added to the objective.
     maximise : bool
     names : pair of sequences of str, optional
-        Of the variables and of the rows, all different; then results have a number for each of them. Without names they
+        Names of the variables and of the rows, all different; results then have a number for each. Without names they
         are the entries of ``x`` and of ``y``.
 
     Raises
@@ -65,7 +65,7 @@ class QP:
     Notes
     -----
     Multipliers have the signs of OSQP: ``P x + q + A' y = 0``, y at least 0 where the upper bound of a row holds, and
-    at most 0 where the lower one does. Of a maximisation they are those of minus the objective.
+    at most 0 where the lower one does. Those of a maximisation are those of minus the objective.
 
     Examples
     --------

@@ -101,8 +101,8 @@ def largest(X: Samples) -> Array:
 def middle(X: Samples) -> Array:
     """A point amid the samples, shape (d,), to measure them from.
 
-    Of each feature a value in the middle of those of some samples: an outlier does not move it. Of sparse samples it is
-    0 in all features but those that every sample has.
+    In each feature it is in the middle of the values of some samples: an outlier does not move it. For sparse samples
+    it is 0 in all features but those that every sample has.
     """
     some = X[:: -(-X.shape[0] // _SOME)]
     if not sp.issparse(X):

@@ -57,7 +57,7 @@ class ProofTask:
     problem : SoftMargin
         Along the line. With nu, margins are compared with the stored rho, instead of 1.
     products : KernelProducts or FeatureProducts
-        Of its samples.
+        Products with the kernel values of its samples.
     one_column : float
         How far scores of the end of a segment and the beginning of the next may be apart to be looked at as one.
     """
@@ -327,7 +327,7 @@ def _near(
 ) -> tuple[Mask, float]:
     """Samples that may be on the wrong side of their margin somewhere in a block; and a bound on all slacks.
 
-    Of the samples that keep to one bound most are far from their margin: ``|v . x_i| <= |v| |x_i|``, where v is how far
+    Most samples that keep to one bound are far from their margin: ``|v . x_i| <= |v| |x_i|``, where v is how far
     w is from its chord between the two anchors, at which scores are ``at`` (2, n).
     """
     off = np.abs(b + scores.shift - between @ b[[0, -1]]) + np.abs(target - between @ target[[0, -1]])

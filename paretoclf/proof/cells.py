@@ -1,6 +1,6 @@
 """Proofs of many parts at once: segments of a line, points of a grid, regions of a map. They consist of arrays.
 
-Of a part there is one certificate. That of a point is about that point; that of a region about every point of it (see
+Each part has one certificate. That of a point is about that point; that of a region about every point of it (see
 `paretoclf.proof.regions`).
 """
 

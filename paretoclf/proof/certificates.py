@@ -19,7 +19,7 @@ from paretoclf.common.tolerances import CERTIFY, RESIDUAL_ROUNDING, UNDECIDED
 #: What `Certificate.verdict` says, the worst first.
 VERDICTS = ("not optimal", "undecided", "optimal")
 
-#: Names of conditions that are constraints: one that is violated refutes. Of the others (stationarity, complementary
+#: Names of conditions that are constraints: one that is violated refutes. In the others (stationarity, complementary
 #: slackness, a stored value) small gaps leave large residuals.
 _CONSTRAINTS = ("box", "balance")
 
@@ -64,7 +64,7 @@ class Certificate(Tabular):
     residual_rounding : mapping of str to float
         What rounding alone can make of residuals of primal feasibility, where that is known.
     certain : float or None
-        Of a pair: how much of the gap no rounding can make; None for what ``rounding`` leaves of it.
+        For a pair: how much of the gap no rounding can make; None for what ``rounding`` leaves of it.
     shortfall : float or None
         Where a point is judged against bounds that are not made of its own multipliers: by how much its value is off
         for certain, in the unit of the values and with rounding taken off, because a feasible point in hand is better,
@@ -154,8 +154,8 @@ class Certificate(Tabular):
     def refuted(self) -> float:
         """Below this tolerance it is refuted: the largest violation of a constraint, or by how much its value is off.
 
-        Of a pair the value of the point, or that of the multipliers, is off by at least half of it: by their own gap,
-        less what rounding can make of it. Of a point alone there is a feasible one that is better by so much,
+        For a pair the value of the point, or that of the multipliers, is off by at least half of it: by their own gap,
+        less what rounding can make of it. For a point alone there is a feasible one that is better by so much,
         or none that is nearly as good.
         """
         known = (self._worse, *self._violated.values())

@@ -29,13 +29,13 @@ class Condition:
     slack : array
         What must be at least 0 (exactly 0 for an equation), one number for each constraint of the block.
     multiplier : array
-        Of the same shape; at least 0 unless the block is an equation.
+        Has the same shape; at least 0 unless the block is an equation.
     equation : bool
         Whether the slack must be 0, and the multiplier is free.
     slack_unit, multiplier_unit : array or float
         Sizes against which the two are judged.
     product : array, optional
-        Of slack and multiplier; for a cone their inner product.
+        Slack times multiplier; for a cone their inner product.
     alone : bool
         Whether there is no multiplier: of what is told of a variable by its attributes, or where the solver gave none.
         Then it is no row of a duality table.

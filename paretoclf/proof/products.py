@@ -204,8 +204,8 @@ class FeatureProducts:
 def products_of(problem: SoftMargin, stored: Stored) -> KernelProducts | FeatureProducts:
     """Products with a kernel matrix or with features.
 
-    Of features so many that the slopes of a few hundred points would be more numbers than the kernel matrix has, and
-    of which no slopes are stored that could be judged, the kernel matrix.
+    The kernel matrix is taken where there are so many features that the slopes of a few hundred points would be more
+    numbers than it has, and no slopes are stored that could be judged.
     """
     Q, y, lam = problem.Q, problem.y, problem.lam
     if isinstance(Q, Features) and (stored.w is not None or Q.n**2 > _POINTS * Q.width):

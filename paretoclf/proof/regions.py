@@ -112,7 +112,7 @@ def prove_regions(
     unit_caps : array of shape (n, 2)
         Caps of the multipliers per unit of C_plus and of C_minus.
     Q : Quadratic
-        Of the samples.
+        Kernel values and labels of the samples.
     note : str
         Passed on.
     kernel_rounding : array of shape (n,), optional

@@ -33,7 +33,7 @@ class SoftMargin:
     ----------
     y : array of shape (n,)
     Q : Quadratic
-        Of the samples; positive semidefinite.
+        Kernel values and labels of the samples; positive semidefinite.
     caps : array of shape (n,), optional
         Costs c of the slacks; None where multipliers have no upper bound. Along a line (2, n): at t = 0 and at t = 1.
         At k points that are judged together (n, k).

@@ -64,7 +64,7 @@ class AreaCurve:
 
     @classmethod
     def of_scores(cls, scores: Sequence[PathScores], y: object) -> AreaCurve:
-        """Of samples that are scored each by a path of its own, along one line.
+        """The curve of samples that are scored each by a path of its own, along one line.
 
         Parameters
         ----------
@@ -158,7 +158,7 @@ class _Cells:
         return float(np.sign(np.where(np.abs(apart) <= near, 0.0, apart)).sum())
 
     def _inside(self, plus: Index, minus: Index, cell: Index) -> tuple[list[Array], list[Array]]:
-        """Of pairs, each in a cell: signs at its beginning, behind that, and before its end; changes in between."""
+        """For pairs, each in a cell: signs at its beginning, behind that, and before its end; changes in between."""
         ranges = [(self.ptr[one, cell], self.ptr[one, cell + 1]) for one in (plus, minus)]
         sizes = [stop - start for start, stop in ranges]
         # The pieces of both, by where they begin; of those that begin together the last one stays.

@@ -36,18 +36,18 @@ class Choosing(Generic[Best]):
         Parameters
         ----------
         criterion : Costs, (C_plus, C_minus), Minimax, NeymanPearson, NeymanPearsonScore or ExpectedCost
-            What is to be small. Of costs (of a false negative and of a false positive when the classifier is used; not
+            What is to be small. For costs (of a false negative and of a false positive when the classifier is used; not
             both zero) it is ``prior_plus C_plus fnr + (1 - prior_plus) C_minus fpr``. A function object with the same
             methods will do.
         prior_plus : float, optional
-            Of costs: probability of a positive where the classifier is used. Default: the share of positives here.
+            For costs: probability of a positive where the classifier is used. Default: the share of positives here.
 
         Returns
         -------
         tuple
             In order: of ``Optimum``, intervals of t, for an `ErrorCurve`; of `GridOptimum`, points, for a
-            `GridErrorCurve`; of `RocPoint` for a `RocCurve`. What is equal is equal in rational arithmetic. Of equally
-            good errors none is returned that has more of one kind and no fewer of the other.
+            `GridErrorCurve`; of `RocPoint` for a `RocCurve`. What is equal is equal in rational arithmetic. Among
+            equally good errors none is returned that has more of one kind and no fewer of the other.
 
         Raises
         ------
@@ -162,7 +162,7 @@ def exact_weights(asymmetries: Array) -> tuple[Exact, int]:
 def exact_costs(weights: tuple[Exact, int], counts: Index, sizes: Index | None = None) -> Exact:
     """Costs of false positives and negatives in whole numbers, of one unit for all: equal where costs are.
 
-    Of weights (q,), as of `exact_weights`, and counts (q, ..., 2); where costs are means over parts, the last axis but
+    Weights (q,) are those of `exact_weights`, counts (q, ..., 2); where costs are means over parts, the last axis but
     one has these, with their sizes. Shape (q, ...).
     """
     v, unit = weights

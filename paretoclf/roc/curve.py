@@ -230,7 +230,7 @@ class RocCurve(Tabular, Choosing[RocPoint]):
         were to choose from. Use it to choose, and other labels to judge the choice.
 
         Monotone chain on fpr ascending, ties by larger tpr; collinear points are dropped, exactly (the comparison is
-        one of whole numbers). Of several classifiers at one point, the first along the curve is kept.
+        one of whole numbers). Where several classifiers are at one point, the first along the curve is kept.
 
         Returns
         -------
@@ -279,7 +279,7 @@ class RocCurve(Tabular, Choosing[RocPoint]):
         criterion : Costs, (C_plus, C_minus), Minimax, NeymanPearson, NeymanPearsonScore or ExpectedCost
             What is to be small; costs are those when the classifier is used, not both zero.
         prior_plus : float, optional
-            Of costs: probability of a positive where the classifier is used. Default: the share of positives here.
+            For costs: probability of a positive where the classifier is used. Default: the share of positives here.
 
         Raises
         ------

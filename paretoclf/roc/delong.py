@@ -222,7 +222,7 @@ def _labels(y: Any, level: float) -> Array:
 class _Pairs:
     """Pairs of a positive and a negative in the right order, doubled so that a tie counts one: whole numbers.
 
-    Of each positive in ``plus``, of each negative in ``minus``; or differences of such numbers of two scores.
+    For each positive in ``plus``, for each negative in ``minus``; or differences of such numbers of two scores.
     """
 
     plus: Index

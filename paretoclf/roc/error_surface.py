@@ -139,7 +139,8 @@ class ErrorSurface:
     def best_shifts(self, asymmetries: Any, t: Any) -> Array:
         """Shift of the smallest cost of all folds together, at a given t for each asymmetry.
 
-        Of several the one nearest to 0; in the middle of those with the same labels, but 0 where that is one of them.
+        Where there are several, the one nearest to 0; in the middle of those with the same labels, but 0 where that is
+        one of them.
 
         Parameters
         ----------
@@ -171,7 +172,7 @@ class ErrorSurface:
     def best(self, asymmetries: Any, t: Any) -> tuple[Array, Array]:
         """Where the cost of all folds together is smallest, for each asymmetry: among all shifts at all given t.
 
-        Read off the upper hull of all these counts, which is found once. Of several t with the same counts the one
+        Read off the upper hull of all these counts, which is found once. Among several t with the same counts the one
         nearest to where the training asymmetry is the testing one (without a line, to the middle) is taken.
 
         Parameters

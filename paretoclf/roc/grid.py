@@ -149,7 +149,7 @@ class GridErrorCurve(CountedErrors[GridOptimum]):
 def grid_errors(scores: Sequence[Any], y: Sequence[Any], parameters: Mapping[str, Array]) -> GridErrorCurve:
     """Errors at the points of a sweep, or of the sweeps of several folds over one grid, whose counts are added.
 
-    Of each fold scores (k, m) and labels (m,); both classes must occur, not in each fold. InputError if they do not
+    Each fold gives scores (k, m) and labels (m,); both classes must occur, not in each fold. InputError if they do not
     fit.
     """
     folds = [real_array(each, "scores") for each in scores]

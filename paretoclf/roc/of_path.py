@@ -55,7 +55,7 @@ def roc_of_path(
     vary : {"intercept", "asymmetry", "both"}
         What varies; see `roc_of_scores`.
     t : float, optional
-        Path parameter of the slope for ``vary="intercept"``. Default: `symmetric_t` of the path. Of a sweep: position
+        Path parameter of the slope for ``vary="intercept"``. Default: `symmetric_t` of the path. For a sweep: position
         of one solution; default: the one whose asymmetry is nearest to 1/2, where there are costs.
     n_grid : int
         Size of the grid for ``vary="both"`` of a path.

@@ -53,9 +53,9 @@ class ProblemProof:
     lower, upper : float
         Safe bounds on the optimal value; infinite where nothing is proved.
     certificate : Certificate or None
-        Of the values that the problem holds: objective, gap to the lower bound, residual of every constraint by its
-        label. Its ``multipliers`` are the residuals of those that the problem holds, which no verdict is about. None
-        where the problem has no solution.
+        That of the values that the problem holds: objective, gap to the lower bound, residual of every constraint by
+        its label. Its ``multipliers`` are the residuals of those that the problem holds, which no verdict is about.
+        None where the problem has no solution.
     conditions : tuple of Condition
         The user's constraints, with their multipliers.
     unabsorbed : mapping of str to float
@@ -113,7 +113,7 @@ def certify_problem(
     Parameters
     ----------
     problem : cvxpy.Problem
-        A convex problem that was solved, by whatever solver. Of a maximisation bounds and values have the signs that
+        A convex problem that was solved, by whatever solver. For a maximisation bounds and values have the signs that
         they have for the user; its multipliers those that CVXPY gives them, of minus the objective.
     tol : float
         Tolerance of the verdict.

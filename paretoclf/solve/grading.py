@@ -40,7 +40,7 @@ class Grade:
     values, multipliers : bool or None
         Whether each is right, for who counts points; None where it is undecided, or no multipliers were given.
     proof : ProblemProof
-        Of the values.
+        The proof of the values.
     """
 
     verdict: Verdict

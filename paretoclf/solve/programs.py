@@ -191,7 +191,7 @@ def _condition(name: str, constraint: Any, multiplier: Any) -> Condition:
 
 
 def _least_eigenvalue(M: Any) -> float:
-    """Of the symmetric part of a matrix, or of all matrices of a stack."""
+    """The least eigenvalue of the symmetric part of a matrix, or of all matrices of a stack."""
     return float(np.linalg.eigvalsh(0.5 * (M + np.conj(np.swapaxes(M, -2, -1)))).min())
 
 

@@ -221,7 +221,7 @@ def sweep(
     >>> [round(float(s.classifier.w[0]), 9) for s in two]
     [0.5, 1.0]
 
-    Of a problem in CVXPY:
+    A problem in CVXPY:
 
     >>> import cvxpy as cp
     >>> x, lam = cp.Variable(name="x"), cp.Parameter(nonneg=True, name="lam")

@@ -2,7 +2,7 @@ r"""Which bandwidths of the Gaussian kernel are worth a grid: chosen from the di
 
 At a bandwidth far below the distance of neighbours the Gram is an identity: no sample says anything of another. Far
 above the largest distance it is constant: all samples are the same point, and what is left of their differences is
-below what can be computed. Of the 50 bandwidths from 1e-4 to 1e4 of Davenport, Baraniuk & Scott (2010) most are one or
+below what can be computed. Most of the 50 bandwidths from 1e-4 to 1e4 of Davenport, Baraniuk & Scott (2010) are one or
 the other on standardised data.
 """
 
@@ -95,7 +95,7 @@ def judge_bandwidths(X: Any, values: Any) -> JudgedBandwidths:
     Parameters
     ----------
     X : array or sparse matrix of shape (n, d)
-        Of more than 1000 samples, 1000 are drawn.
+        Samples; where they are more than 1000, 1000 are drawn.
     values : array of shape (s,)
         Positive and increasing.
 

@@ -1,6 +1,6 @@
 r"""The criterion over the cost plane of the 2C-SVM: no grid at all, but one map of all optimal classifiers a fold.
 
-On a map the held-out errors are constant on cells with known borders (`ErrorMap`). Of every cell of every fold's map
+On a map the held-out errors are constant on cells with known borders (`ErrorMap`). In every cell of every fold's map
 one point is taken, and the errors of all folds are added up there, each read off its own map. For one fold this is the
 exact minimum; for several the cells of different folds overlap in more ways than there are points, and the best point
 is a best point of those, not of all.

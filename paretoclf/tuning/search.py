@@ -1,4 +1,4 @@
-"""The search for the best cell of a grid: all of it, or by coordinate descent. Of arrays, whatever filled them.
+"""The search for the best cell of a grid: all of it, or by coordinate descent, in arrays, whatever filled them.
 
 **Reference.** Davenport, Baraniuk & Scott (2010), Algorithms 1 and 2.
 """
@@ -35,7 +35,7 @@ class Step:
     fpr, fnr : float
         Rates there, as the search saw them.
     objective : float
-        Of the criterion there; its score where no cell that was compared is allowed.
+        The criterion's value there; its score where no cell that was compared is allowed.
     allowed : bool
         Whether the criterion is finite there.
     """
@@ -52,7 +52,7 @@ def choose(
 ) -> Step:
     """Return the best cell.
 
-    The smallest objective; where no cell is allowed, the smallest score of the criterion. Of equal cells the current
+    The smallest objective; where no cell is allowed, the smallest score of the criterion. Among equal cells the current
     one; else that with the smallest sum of both rates; else that nearest to the centroid of those (in steps of the
     grid); else the first.
 

@@ -61,7 +61,7 @@ def choose(surface: ErrorSurface, costs: Costs, selection: str | float = "longes
     surface : ErrorSurface
         Held-out scores of the folds, along their paths.
     costs : Costs
-        Of a miss and of a false alarm, where the classifier is used.
+        Costs of a miss and of a false alarm, where the classifier is used.
     selection : str or float
         ``"longest"``: the middle of the longest interval with the smallest cost. ``"first"``: of the first one.
         A number: the middle of the window of this width with the smallest mean cost. ``"one-se"``: of all t whose cost

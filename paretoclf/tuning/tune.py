@@ -85,7 +85,7 @@ class Chosen:
     raw_fpr, raw_fnr : float
         The same, as counted; equal to these without a window.
     objective : float
-        Of the criterion at (fpr, fnr); where nothing was allowed, its score.
+        The criterion's value at (fpr, fnr); where nothing was allowed, its score.
     allowed : bool
         Whether the criterion allows what was chosen.
     classifier : Rule
@@ -232,7 +232,7 @@ class Tuning:
         ``"balanced"`` and ``"bias-shift"`` have one nu, ``nu_plus``: nu_plus = nu_minus, and the share of the largest
         feasible nu.
     smoothing : "auto", "none", "2d", "3d", GaussianWindow or MedianWindow
-        Of both rates, before the criterion is formed. ``"auto"``: ``"3d"`` where there is a grid.
+        How both rates are smoothed before the criterion is formed. ``"auto"``: ``"3d"`` where there is a grid.
     folds : int or iterable of (train, test)
         How many stratified, shuffled folds; or index arrays.
     delta : float, optional
@@ -243,7 +243,7 @@ class Tuning:
     costs : pair (lo, hi)
         For ``"cost-plane"``: range of both costs.
     rng : int or numpy.random.Generator
-        Of the folds, and of the choice of the negatives left out.
+        Draws the folds, and which negatives are left out.
     n_jobs : int, optional
         Processes, each with one bandwidth at a time, as for joblib. The result does not depend on it.
     progress : bool, optional

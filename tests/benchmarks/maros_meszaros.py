@@ -223,9 +223,10 @@ export PARETOCLF_DATA=...
   {SECONDS:g} seconds were over.
 
 `width` is that of the interval, relative to the value (absolute where that is below 1e-3); m counts the bounds of
-variables, as in the published files. Of the 138 problems a public repository
-([qpsolvers/maros_meszaros_qpbenchmark](https://github.com/qpsolvers/maros_meszaros_qpbenchmark)) holds 92; {COUNT} of
-these are in the table (`--largest` says how far it goes). A published value that is outside its proved interval by more
+variables, as in the published files. A public repository
+([qpsolvers/maros_meszaros_qpbenchmark](https://github.com/qpsolvers/maros_meszaros_qpbenchmark)) holds 92 of the 138
+problems; {COUNT} of these are in the table (`--largest` says how far it goes). A published
+value that is outside its proved interval by more
 than 1e-5 is in bold.
 
 QSCORPIO has no upper bound because it has no point: decimals that were rounded to doubles make dependent equations

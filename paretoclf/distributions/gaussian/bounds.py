@@ -147,7 +147,7 @@ def fixed_distance(moments: Moments, a: Array, u_plus: float) -> Bounds:
     Returns
     -------
     Bounds
-        Of the minimisation of :math:`-u_-`.
+        Those of the minimisation of :math:`-u_-`.
 
     Examples
     --------
@@ -204,8 +204,8 @@ def largest_spread(moments: Moments, a: Array, tau: float, zeta: float) -> Bound
     Returns
     -------
     Bounds
-        Of the negated problem: minus the variance that a reaches, and minus the upper bound (minus infinity where the
-        matrix is not positive semidefinite for any :math:`\mu`).
+        Those of the negated problem: minus the variance that a reaches, and minus the upper bound (minus infinity where
+        the matrix is not positive semidefinite for any :math:`\mu`).
     """
     # Coordinates R_+ a = x e + N v: e along R_+^-T delta, where a . delta = 1 fixes x, and N orthogonal to it.
     direction = solve_triangular(moments.root_plus, moments.delta, trans=1)

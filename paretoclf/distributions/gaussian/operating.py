@@ -32,7 +32,7 @@ class OperatingPoint:
     rates : (Rate, Rate)
         How positives and negatives are judged.
     cost, bound : float or None
-        Of a point chosen by costs: its expected cost, and a proved lower bound on the cost of any hyperplane.
+        For a point chosen by costs: its expected cost, and a proved lower bound on the cost of any hyperplane.
     """
 
     w: Array

@@ -130,7 +130,7 @@ class _Reduction:
         )
 
     def _bounds(self) -> None:
-        """Rows of one entry. Of two the tighter one wins; where neither is all along, the second stays a row."""
+        """Rows of one entry. The tighter one of two wins; where neither is all along, the second stays a row."""
         for i in np.flatnonzero(self.rows & (self.sizes <= 1)).tolist():
             places, values = self._row(i)
             if places.size == 0 and not self.equation[i] and (self.b[:, i] >= 0).all():

@@ -44,7 +44,7 @@ class StretchWithout:
     known : Followed
         The scores of these samples under the optimum of all others, and its proof.
     proof : LineProof
-        Of the optimum of all others, for every t of the stretch.
+        That of the optimum of all others, for every t of the stretch.
     """
 
     samples: Index
@@ -77,11 +77,11 @@ class LeaveOneOutPath(Tabular):
     Attributes
     ----------
     path : Path
-        Of all samples.
+        The path of all samples.
     own : PathScores
         Scores of the samples when all are there.
     scores : tuple of PathScores
-        Of each sample under the path of all others: one a sample, each with its own breakpoints.
+        Scores of each sample under the path of all others: one a sample, each with its own breakpoints.
     stretches : tuple of StretchWithout
         What was traced.
     """

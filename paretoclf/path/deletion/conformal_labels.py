@@ -58,7 +58,7 @@ class ConformalRanks(Tabular):
     among : int array of shape (2,)
         How many are ranked: all, or those of the label; itself included.
     worst : Certificate
-        Of all ends of lines, each of which is proved, the one with the largest gap.
+        Among all ends of lines, each of which is proved, that with the largest gap.
     """
 
     greater: Index

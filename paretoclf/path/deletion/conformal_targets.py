@@ -66,7 +66,7 @@ class TargetPValues(Tabular):
     def interval_set(self, alpha: float) -> Array:
         """All targets whose p-value is above alpha: a union of closed intervals.
 
-        Of exchangeable samples it misses the true target with probability at most alpha.
+        With exchangeable samples it misses the true target with probability at most alpha.
 
         Parameters
         ----------

@@ -128,8 +128,8 @@ def leave_one_out(
     svm : TwoCSVM, TwoNuSVM or QuantileSVM
         Samples, labels, weights and kernel; a kernel's bandwidth, low-rank features and scaling are taken as they are.
     costs : Costs, pair (C_plus, C_minus), SampleCosts, or mapping of str to float
-        The point of the cost plane. Of a `TwoNuSVM` or `QuantileSVM` its parameters by name: the others are fitted with
-        the same ones, as anybody would. Their caps are shares of n, so all of them move, and every part is traced.
+        The point of the cost plane. For a `TwoNuSVM` or `QuantileSVM` its parameters by name: the others are fitted
+        with the same ones, as anybody would. Their caps are shares of n, so all of them move, and every part is traced.
     groups : array of shape (n,), optional
         Samples of one value are left out together.
     cv : int or iterable of (train, test), optional

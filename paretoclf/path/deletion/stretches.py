@@ -54,7 +54,7 @@ class Followed:
     Attributes
     ----------
     t : array of shape (k + 1,)
-        Of the whole line.
+        Breakpoints of the whole line.
     start, end : arrays of shape (g, k)
         Scores at both ends of each segment.
     proof : callable

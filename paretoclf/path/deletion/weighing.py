@@ -42,7 +42,7 @@ class Influence(Tabular):
     Attributes
     ----------
     factor : float
-        Of its cost. 0: the sample is not there; 2: it is there twice.
+        What its cost is multiplied by. 0: the sample is not there; 2: it is there twice.
     relabelled : bool
         Whether it has the other label.
     samples : int array of shape (k,)

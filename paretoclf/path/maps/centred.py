@@ -12,7 +12,7 @@ from paretoclf.problem.gram import Gram
 def centred(gram: Gram) -> tuple[Array, Array, Array]:
     """Kernel matrix of the samples less a point amid them in feature space, and the score of the point for each sample.
 
-    For multipliers that balance, scores for one and for the other differ by ``centre @ (y * alpha)``. Of a matrix that
+    For multipliers that balance, scores for one and for the other differ by ``centre @ (y * alpha)``. For a matrix that
     is given the differences are rounded; what they are off by is the second array.
     """
     Q = gram.quadratic

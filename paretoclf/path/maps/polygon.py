@@ -28,7 +28,7 @@ def cut(polygon: Array, half_planes: Array, tol: float) -> tuple[Array, Index]:
     """What is left of a polygon in each of several families of half-planes, and on which of them each edge lies.
 
     The deepest cut of a family comes first, so that few are made; a half-plane that would cut off less than `tol` is
-    left out. Of polygons with fewer vertices than another the last one is repeated; where nothing is left, all are one.
+    left out. A polygon with fewer vertices than another repeats its last one; where nothing is left, all are one.
 
     Parameters
     ----------

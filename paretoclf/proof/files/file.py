@@ -383,7 +383,7 @@ def bounded(
     pieces : Pieces or OnePoint
         The path.
     labels : list of int arrays of shape (items,)
-        Of its pieces.
+        Labels of its pieces.
     progress : bool, optional
         As for `certificate`.
 
@@ -559,14 +559,14 @@ def write_content(content: Mapping[str, Any], file: AnyFile) -> None:
 def save_solution(svm: Any, solution: Solution, file: AnyFile, level: str | None = None, positive: Any = None) -> None:
     """Write the certificate of one optimal point of a formulation with exact paths, whoever computed it.
 
-    Of any other formulation and of a ``cvxpy.Problem``: `paretoclf.path.tracing.save_point`.
+    For any other formulation and a ``cvxpy.Problem``: `paretoclf.path.tracing.save_point`.
 
     Parameters
     ----------
     svm : TwoCSVM, TwoNuSVM, QuantileSVM, BiobjectiveMargin, or one of yours that declares their lines
     solution : Solution
-        Of it, with its parameters and multipliers. These are a guide only for the exact level: a letter that is not
-        exactly optimal is exchanged. Of reduced hulls: their ``solution``.
+        A solution of it, with its parameters and multipliers. These are a guide only for the exact level: a letter
+        that is not exactly optimal is exchanged. For reduced hulls: their ``solution``.
     file, level, positive
         As for `save_certificate`.
 

@@ -31,7 +31,7 @@ class ConeProgram:
     q, b : arrays of shape (n,) and (m,)
         Costs and right-hand sides.
     cones : sequence of Cone
-        Of the m rows, from the first.
+        Cones of the m rows, from the first.
 
     Raises
     ------

@@ -40,7 +40,7 @@ class Cone:
     order : int
         Number of entries; of a positive semidefinite matrix its number of rows.
     exponent : float
-        Of a power cone, strictly between 0 and 1.
+        A power cone's exponent, strictly between 0 and 1.
 
     Raises
     ------

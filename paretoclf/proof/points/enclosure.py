@@ -68,7 +68,7 @@ _STEPS = 3
 class Enclosed:
     """Some exact solution of the equations in ``rows`` is within ``radius`` of ``point``, entry by entry.
 
-    Of other equations that are known combinations of those, ``left`` has ``t_i - M_i u`` at that solution: exactly, and
+    Where other equations are known combinations of those, ``left`` has ``t_i - M_i u`` at that solution: exactly, and
     then rounded to a number of the same sign.
     """
 

@@ -33,7 +33,7 @@ def judge_margins(problem: SoftMargin, theta: float, multipliers: Array, b: floa
     theta : float
         Ratio of the two margins, positive.
     multipliers : array of shape (n,)
-        Of the margin constraints.
+        Multipliers of the margin constraints.
     b : float
         Intercept.
     w : array of shape (d,), optional

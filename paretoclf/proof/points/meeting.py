@@ -1,6 +1,6 @@
 r"""Whether two reduced hulls meet: w = 0, said only where it is proved.
 
-Of a small :math:`|w|^2=a^\top Qa` nothing follows: for distinct samples and an RBF kernel w is never 0 (Micchelli
+Nothing follows from a small :math:`|w|^2=a^\top Qa`: for distinct samples and an RBF kernel w is never 0 (Micchelli
 1986: the kernel matrix is positive definite), and double precision shows its square down to 1e-16 only.
 There are two proofs:
 

@@ -443,7 +443,7 @@ class AlongPath:
     Parameters
     ----------
     scores : PathScores
-        Of all n samples, none of which the path was trained on.
+        Scores of all n samples, none of which the path was trained on.
     y : array of shape (n,)
         Labels -1 and +1.
     vary, t, n_grid
