@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from paretoclf.common.checks import Array, check_labels
+from paretoclf.common.errors import InputError
 from paretoclf.problem.gram import Gram
-from paretoclf.problem.kernels import Kernel
+from paretoclf.problem.kernels import Kernel, Precomputed
 from paretoclf.problem.samples import Samples, signed
 from paretoclf.solve.formulation import NONNEGATIVE as NONNEGATIVE
 from paretoclf.solve.formulation import POSITIVE as POSITIVE
@@ -91,6 +92,29 @@ class SampleFormulation(Formulation):
     def thin(self) -> bool:  # type: ignore[override]  # computed only when a model is built
         """Whether simple sparse linear algebra is fastest."""
         return self.gram.thin
+
+    def without(self, samples: Any) -> Self:
+        """The same formulation of all other samples.
+
+        A class that is given more than X, y and a kernel overrides this, to take what belongs to the others.
+
+        Parameters
+        ----------
+        samples : int array of shape (g,)
+            Positions of those that are left out.
+
+        Raises
+        ------
+        InputError
+            If the others are of one class, or it is not known how to take samples out.
+        """
+        name = type(self).__name__
+        if type(self).__init__ is not SampleFormulation.__init__:
+            raise InputError(f"{name} must override without(samples): it is given more than samples and labels")
+        if isinstance(self.kernel, Precomputed) or self.gram.pivots is not None:
+            raise InputError(f"{name} must override without(samples) for a kernel that is given for all samples")
+        rest = np.setdiff1d(np.arange(self.n), samples)
+        return type(self)(self.X[rest], self.y[rest], self.kernel)
 
     def __repr__(self) -> str:
         sizes = f"{self.n} samples ({self.n_plus} positive, {self.n_minus} negative)"

@@ -575,11 +575,10 @@ class Path(Refining):
         >>> bool(np.allclose(out(0.25), pc.leave_one_out(svm, (0.3, 0.7)).scores))
         True
         """
-        from paretoclf.path.deletion.along import leave_one_out_along  # a room above
-        from paretoclf.path.deletion.parts import parts_of
+        from paretoclf.path.deletion.along import leave_one_out_along  # which traces paths
 
-        parts = parts_of(self.y, groups, cv, rng, transformer)
-        return leave_one_out_along(self, parts, engine=engine, n_jobs=n_jobs, progress=progress)
+        out = {"groups": groups, "cv": cv, "rng": rng, "transformer": transformer}
+        return leave_one_out_along(self, out, engine=engine, n_jobs=n_jobs, progress=progress)
 
     def _knot_coef(self, knots: Array) -> Array:
         return self.y[:, None] * self._multipliers(knots)[0]

@@ -326,6 +326,10 @@ class ConePath(OnLine, Tabular):
         found = search(self.program, eps, known, n_jobs=n_jobs, progress=progress)
         return _of_found(replace(self, eps=eps), found)
 
+    def like(self, formulation: Any) -> ConePath:
+        """The same line of another formulation, traced in the same way."""
+        return trace_cones(self.source.again(formulation), self.eps, progress=False)
+
     def save(self, file: AnyFile) -> None:
         """Write the path to an npz file, for `paretoclf.load`; the problem itself is not part of it."""
         write_file(file, arrays_of(self))

@@ -367,6 +367,10 @@ class ProblemPath(OnLine):
         missed = _missed(gradient + line.A.T @ z, line.A[chosen], equation[chosen], units.gradient[0])
         return max(sign, products, missed)
 
+    def like(self, formulation: Any) -> ProblemPath:
+        """The same line of another formulation, traced in the same way."""
+        return trace_problem(self.source.again(formulation), max_events=self.max_events, progress=False)
+
     def save(self, file: AnyFile) -> None:
         """Write the path to an npz file, for `paretoclf.load`; the problem itself is not part of it."""
         write_file(file, arrays_of(self))

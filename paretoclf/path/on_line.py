@@ -12,6 +12,7 @@ from paretoclf.common.errors import InputError
 from paretoclf.common.tolerances import AFFINE
 from paretoclf.engine.reduction.program import ProgramLine, between
 from paretoclf.path.along import SolverComparison, moves
+from paretoclf.path.scored import Scored
 
 
 class Source(Protocol):
@@ -34,7 +35,7 @@ class Source(Protocol):
         ...
 
 
-class OnLine:
+class OnLine(Scored):
     """A path of a program along a line of its parameters; `program`, `ends`, `t`, `status` and `source` are its own."""
 
     program: ProgramLine

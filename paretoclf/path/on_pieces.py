@@ -17,6 +17,7 @@ from paretoclf.common.tables import Tabular
 from paretoclf.common.tolerances import BOUND_ROUNDING, CERTIFY
 from paretoclf.engine.sets import LEFT, MARGIN, RIGHT
 from paretoclf.path.pieces import Pieces, Shares
+from paretoclf.path.scored import errors_of
 from paretoclf.path.storage import write_arrays
 from paretoclf.problem.costs import Costs
 from paretoclf.problem.gram import Gram
@@ -464,10 +465,8 @@ class OnPieces(Tabular):
         >>> pc.trace(svm, start=(0.4, 1.6), stop=(1.6, 0.4)).error_curve([[0.5], [2.5]], [-1, 1]).minimax()
         (Optimum(t in [0.277778, 0.722222), fpr 0, fnr 0, objective 0),)
         """
-        from paretoclf.roc.error_curve import ErrorCurve  # a room above
-
         line = getattr(self, "line", None)  # of a path through the cost plane
-        return ErrorCurve.of_scores(self.scores(X), y, line, self.parameter)
+        return errors_of(self.scores(X), y, line, self.parameter)
 
     def page(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -333,6 +334,27 @@ class NoRule(Rule):
     def decision_function(self, X: Any) -> Array:
         """Raise."""
         raise InputError(self.reason)
+
+
+def named_rule(
+    numbers: Mapping[str, Any],
+    variables: Iterable[str],
+    *,
+    who: str = "the problem",
+    override: bool = False,
+    names: Names = None,
+) -> Rule:
+    """``w . x + b`` from numbers called ``w`` and ``b`` (or no b); else a `NoRule` that says what to name."""
+    own = "override classifier(values, numbers)"
+    if "w" not in numbers:
+        named = f"{who} must name a variable of its primal w (and one b) to have a classifier"
+        return NoRule(f"{named}{f', or {own}' if override else ''}: its variables are {', '.join(variables)}")
+    w, b = np.squeeze(numbers["w"]), np.squeeze(numbers.get("b", 0.0))
+    if w.ndim > 1 or b.ndim > 0:
+        name, shape = ("w", w.shape) if w.ndim > 1 else ("b", b.shape)
+        wanted = own if override else "have a vector w and a number b to have a classifier"
+        return NoRule(f"{who} must {wanted}: its {name} has shape {shape}")
+    return LinearRule(w, float(b), names=names)
 
 
 def linear_or_kernel(gram: Gram, coef: Array, slope: Array | None, b: float, interval: Any = None) -> Rule:

@@ -44,10 +44,10 @@ def roc_of_path(
 
     Parameters
     ----------
-    path : Path, QuantilePath, MarginPath or Sweep
-        An exact path, from `paretoclf.trace`; or a sweep of any formulation, whose ``t`` is the position in it. Then
-        "asymmetry" is the grid curve through its points, whatever its parameters, and "both" the upper hull of all
-        their thresholds; between the points nothing is known.
+    path : Path, QuantilePath, MarginPath, ProblemPath, ConePath or Sweep
+        A path, from `paretoclf.trace`, whose problem has a classifier; or a sweep of any formulation, whose ``t`` is
+        the position in it. Then "asymmetry" is the grid curve through its points, whatever its parameters, and "both"
+        the upper hull of all their thresholds; between the points nothing is known.
     X : array or sparse matrix of shape (m, d)
         Samples.
     y : array of shape (m,)
@@ -55,7 +55,8 @@ def roc_of_path(
     vary : {"intercept", "asymmetry", "both"}
         What varies; see `roc_of_scores`.
     t : float, optional
-        Path parameter of the slope for ``vary="intercept"``. Default: `symmetric_t` of the path. For a sweep: position
+        Path parameter of the slope for ``vary="intercept"``. Default: `symmetric_t` of the path; required where it has
+        no costs, as that of a problem of your own. For a sweep: position
         of one solution; default: the one whose asymmetry is nearest to 1/2, where there are costs.
     n_grid : int
         Size of the grid for ``vary="both"`` of a path.
@@ -83,7 +84,7 @@ def roc_of_path(
     refuse_other_order(X, y)
     if hasattr(path, "solutions") and not isinstance(path, type):
         return _of_sweep(path, X, y, check_vary(vary), t)
-    if isinstance(path, type) or not (hasattr(path, "scores") and hasattr(path, "costs")):
+    if isinstance(path, type) or not (hasattr(path, "scores") and (hasattr(path, "costs") or hasattr(path, "rule"))):
         if hasattr(path, "lines"):
             lines_of(path)  # which may have no path at all
         raise InputError(
@@ -91,8 +92,9 @@ def roc_of_path(
             "one classifier use roc_of_scores"
         )
     scores = path.scores(X)
-    lo, hi = float(scores.t[0]), float(scores.t[-1])
-    return roc_of_scores(scores, y, vary, symmetric_t(path, lo, hi) if t is None else t, n_grid)
+    if t is None and hasattr(path, "costs"):
+        t = symmetric_t(path, float(scores.t[0]), float(scores.t[-1]))
+    return roc_of_scores(scores, y, vary, t, n_grid)
 
 
 def check_vary(vary: Any) -> Vary:

@@ -32,7 +32,7 @@ import numpy as np
 from paretoclf.common.checks import real_number, require_scale_of_costs
 from paretoclf.common.errors import InputError, SolveError
 from paretoclf.common.tolerances import SOLVER_FAST, SOLVER_MIDDLE
-from paretoclf.problem.classifiers import LinearRule, NoRule, Rule
+from paretoclf.problem.classifiers import Rule, named_rule
 from paretoclf.problem.lines import SampleLine
 from paretoclf.problem.samples import Names
 from paretoclf.proof.evidence import Evidence, Judged
@@ -318,19 +318,13 @@ class Formulation(ABC):
         Where they are none, a `NoRule`: the solution has its value and proof, and who asks for a score is told why
         there is none.
         """
-        if "w" not in numbers:
-            own = ", ".join(self.primal_model.variables)
-            return NoRule(
-                f"{type(self).__name__} must name a variable of its primal w (and one b) to have a classifier, or "
-                f"override classifier(values, numbers): its variables are {own}"
-            )
-        w, b = np.squeeze(numbers["w"]), np.squeeze(numbers.get("b", 0.0))
-        if w.ndim > 1 or b.ndim > 0:
-            name, shape = ("w", w.shape) if w.ndim > 1 else ("b", b.shape)
-            return NoRule(
-                f"{type(self).__name__} must override classifier(values, numbers): its {name} has shape {shape}"
-            )
-        return LinearRule(w, float(b), names=self.names)
+        return named_rule(
+            numbers,
+            () if "w" in numbers else self.primal_model.variables,
+            who=type(self).__name__,
+            override=True,
+            names=self.names,
+        )
 
     def refined(self, values: Mapping[str, float], point: Any, solution: Solution) -> Any | None:
         """Return a better point near a solver's and its solution, or None where there is nothing to refine: here."""

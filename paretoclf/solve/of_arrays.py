@@ -55,6 +55,10 @@ class LineOfArrays:
         """Arrays hold no values."""
         raise InputError("assign writes into a cvxpy.Problem; of a QP read path.at(t).variables")
 
+    def rule(self, t: float, numbers: Mapping[str, Any]) -> Any:
+        """Arrays are no classifier."""
+        raise InputError("path must be of a cvxpy.Problem with a variable w to have a classifier, got that of a QP")
+
     def tried(self, t: float, values: Mapping[str, Any]) -> tuple[float, float]:
         """Objective and largest violation of values of the variables at t, relative to 1 + the terms of its row."""
         qp, x = self.qp, self._columns(values)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from paretoclf.common.checks import check_number, check_pair
@@ -47,7 +48,10 @@ def source_of(
     what, instead = ("exact path", "pass eps for one within it, or use sweep")
     if kind is not LineOfPrograms:
         what, instead = "path within eps", "use sweep"
-    return _of_either(formulation, ends[0], line, f"no {what} for {name} in {', '.join(given)}: {instead}. ")
+    found = _of_either(formulation, ends[0], line, f"no {what} for {name} in {', '.join(given)}: {instead}. ")
+    found.formulation, found.values = formulation, ends
+    found.again = partial(source_of, given=given, kind=kind)
+    return found
 
 
 def source_at(formulation: Any, given: Mapping[str, Any]) -> LineOfPrograms:

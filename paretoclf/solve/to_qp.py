@@ -21,6 +21,7 @@ from paretoclf.common.errors import InputError
 from paretoclf.common.tolerances import AFFINE, SAME_NUMBER
 from paretoclf.engine.reduction.moving import standing_rows
 from paretoclf.engine.reduction.program import ProgramLine, Reading, between, symmetric
+from paretoclf.problem.classifiers import Rule, named_rule
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Model, conic_settings
 from paretoclf.solve.programs import dense
@@ -165,9 +166,16 @@ class LineOfPrograms:
         Time that compiling took.
     sign : int
         -1 where the value that is meant is minus that of the problem: of a dual that is written as a minimisation.
+    formulation, values : Formulation and pair of mappings, optional
+        Where the problem is a program of a formulation: its parameters at both ends, moving or not, by name.
+    again : callable
+        The same line of another formulation.
     """
 
     sign = 1
+    formulation: Any = None
+    values: tuple[Mapping[str, float], Mapping[str, float]] = ({}, {})
+    again: Any = None
 
     def __init__(self, problem: Any, start: Mapping[Any, Any], stop: Mapping[Any, Any], still: bool = False) -> None:
         began = time.perf_counter()
@@ -212,6 +220,13 @@ class LineOfPrograms:
         """Constraints without a label: what they are called, and that with their text."""
         rows = {f"constraint {k}": c for k, c in enumerate(self.problem.constraints) if not c.label}
         return {name: called(name, c) for name, c in rows.items()}
+
+    def rule(self, t: float, numbers: Mapping[str, Any]) -> Rule:
+        """The classifier that variables and multipliers describe at t."""
+        if self.formulation is None:
+            return named_rule(numbers, self.line.variables)
+        values = {name: float(between((value, self.values[1][name]), t)) for name, value in self.values[0].items()}
+        return self.formulation.classifier(values, numbers)  # type: ignore[no-any-return]
 
     def move(self, t: float) -> None:
         """Give the parameters the values that they have at t."""

@@ -8,7 +8,7 @@ groups and folds whose samples are left out together.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -20,7 +20,7 @@ from paretoclf.common.checks import Array, Index, Mask
 from paretoclf.common.tables import Tabular
 from paretoclf.engine.sets import OUT, RIGHT
 from paretoclf.path.deletion.departures import Departures
-from paretoclf.path.deletion.parts import leave_one_class
+from paretoclf.path.deletion.parts import leave_one_class, parts_of
 from paretoclf.path.deletion.stretches import Followed, StretchTask, follow
 from paretoclf.path.journey import BasisAt
 from paretoclf.proof.line import LineProof
@@ -57,6 +57,16 @@ class StretchWithout:
         """The proof of the optimum of all other samples, for every t of the stretch."""
         return self.known.proof()
 
+    @property
+    def segments(self) -> int:
+        """How many pieces it has."""
+        return len(self.proof)
+
+    @property
+    def gap(self) -> float:
+        """The largest gap on it."""
+        return self.proof.worst.gap
+
     def __repr__(self) -> str:
         return f"StretchWithout(without {self.samples.tolist()}, t in [{self.start:.6g}, {self.stop:.6g}])"
 
@@ -76,20 +86,23 @@ class LeaveOneOutPath(Tabular):
 
     Attributes
     ----------
-    path : Path
+    path : Path, ProblemPath or ConePath
         The path of all samples.
+    y : array of shape (n,)
+        Their labels.
     own : PathScores
         Scores of the samples when all are there.
     scores : tuple of PathScores
         Scores of each sample under the path of all others: one a sample, each with its own breakpoints.
-    stretches : tuple of StretchWithout
+    stretches : tuple of StretchWithout or PathWithout
         What was traced.
     """
 
     path: Any
+    y: Array = field(repr=False)
     own: PathScores = field(repr=False)
     scores: tuple[PathScores, ...] = field(repr=False)
-    stretches: tuple[StretchWithout, ...] = field(repr=False)
+    stretches: tuple[Any, ...] = field(repr=False)
 
     def __repr__(self) -> str:
         samples = len(self._traced)
@@ -113,12 +126,12 @@ class LeaveOneOutPath(Tabular):
 
     @property
     def _folds(self) -> list[Array]:
-        return list(self.path.y[:, None])
+        return list(self.y[:, None])
 
     @cached_property
     def curve(self) -> ErrorCurve:
         """Held-out errors over t, exact step functions."""
-        return ErrorCurve.of_scores(self.scores, self._folds, self.path.line)
+        return ErrorCurve.of_scores(self.scores, self._folds, getattr(self.path, "line", None))
 
     def best(self, criterion: Any, prior_plus: float | None = None) -> tuple[Optimum, ...]:
         """Where the held-out errors are best, as `ErrorCurve.best`; chosen by the labels that it reports."""
@@ -131,7 +144,7 @@ class LeaveOneOutPath(Tabular):
     @cached_property
     def area(self) -> AreaCurve:
         """Area under the ROC curve of the held-out scores, as an exact step function of t."""
-        return AreaCurve.of_scores(self.scores, self.path.y)
+        return AreaCurve.of_scores(self.scores, self.y)
 
     @cached_property
     def flips(self) -> tuple[Flip, ...]:
@@ -149,20 +162,21 @@ class LeaveOneOutPath(Tabular):
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         for each in self.stretches:
-            where = {"start": each.start, "stop": each.stop, "segments": len(each.proof)}
+            where = {"start": each.start, "stop": each.stop, "segments": each.segments}
             for i in each.samples.tolist():
-                yield {"sample": i, **where, "gap": each.proof.worst.gap}
+                yield {"sample": i, **where, "gap": each.gap}
 
 
 def leave_one_out_along(
     path: Any,
-    parts: Sequence[Index],
+    out: Mapping[str, Any],
     *,
     engine: str | None = None,
     n_jobs: int | None = None,
     progress: bool | None = None,
 ) -> LeaveOneOutPath:
     """Score every sample by the optimum without its part at every t; see `Path.leave_one_out`."""
+    parts = parts_of(path.y, **out)
     ends, has = path.pieces.t, _multipliers(path, parts)
     scores, interior = path.training_scores(np.arange(path.y.size)), _Interior(path, engine)
     runs = [(part, *run) for k, part in enumerate(parts) for run in _runs(has[:, k])]
@@ -179,7 +193,9 @@ def leave_one_out_along(
         t = np.append(known.t[:-1][long], known.t[-1])
         for row, i in enumerate(part.tolist()):
             mine[i].append((a, b, (t, known.start[row, long], known.end[row, long])))
-    return LeaveOneOutPath(path, scores, tuple(_joined(scores, i, parts) for i, parts in enumerate(mine)), stretches)
+    return LeaveOneOutPath(
+        path, path.y, scores, tuple(_joined(scores, i, parts) for i, parts in enumerate(mine)), stretches
+    )
 
 
 def _multipliers(path: Any, parts: Sequence[Index]) -> Mask:

@@ -1,0 +1,161 @@
+"""What the path of a program says of samples, where its problem has a classifier: scores, errors, each sample left out.
+
+Between two breakpoints w and b are affine in t, and with them the score of every sample: all that is read off the paths
+of support vector machines is read off any path whose problem has variables ``w`` and ``b``, or whose formulation has a
+classifier that is linear in its variables or multipliers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from paretoclf.common.checks import Array, Rng
+from paretoclf.common.errors import InputError
+from paretoclf.common.tolerances import CERTIFY
+from paretoclf.roc.scores import PathScores
+
+if TYPE_CHECKING:
+    from paretoclf.path.deletion.along import LeaveOneOutPath
+    from paretoclf.problem.classifiers import Rule
+    from paretoclf.problem.costs import CostLine
+    from paretoclf.roc.error_curve import ErrorCurve
+
+
+class Scored:
+    """A path of a program that may have a classifier at every t."""
+
+    t: Array
+    program: Any
+
+    def at(self, t: Any = None, /, **parameter: float) -> Any:
+        """The point at t."""
+        raise NotImplementedError
+
+    def along(self, name: str, points: int | None = None) -> tuple[Array, Array]:
+        """A variable or multiplier at some points of each piece."""
+        raise NotImplementedError
+
+    def rule(self, t: float | Mapping[Any, Any] | None = None, /, **parameter: float) -> Rule:
+        """The classifier at t; where as for `at`.
+
+        It is read from variables called ``w`` and ``b`` (or w alone), or as the formulation's own ``classifier`` says.
+
+        Where there is none it is a `NoRule`: who asks it for scores is told what to name.
+
+        Raises
+        ------
+        InputError
+            As for `at`.
+        """
+        point = self.at(t, **parameter)
+        return self._with_source("rule").rule(point.t, {**point.duals, **point.variables})  # type: ignore[no-any-return]
+
+    def scores(self, X: Any) -> PathScores:
+        """Scores of samples as an exact piecewise affine function of t.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (m, d)
+            Samples, as the classifier takes them.
+
+        Raises
+        ------
+        InputError
+            If there is no classifier, or the path is from a file, without the problem; or scores are not affine between
+            breakpoints, as of a classifier that is scaled to unit length, or where a moving parameter stands next to w.
+
+        Examples
+        --------
+        >>> import cvxpy as cp
+        >>> import numpy as np
+        >>> import paretoclf as pc
+        >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1, 1, -1, 1])
+        >>> w, b, lam = cp.Variable(1, name="w"), cp.Variable(name="b"), cp.Parameter(nonneg=True, name="lam")
+        >>> hinge = cp.sum(cp.pos(1 - cp.multiply(y, X @ w + b)))
+        >>> path = pc.trace(cp.Problem(cp.Minimize(hinge + lam * cp.norm1(w))), start={lam: 5.0}, stop={lam: 0.5})
+        >>> path.scores([[0.0], [3.0]])(1.0)
+        array([-1.,  1.])
+        >>> path.error_curve(X, y).minimax()[0].fpr
+        0.5
+        """
+        rule, t, long = self._with_source("scores").rule, self.t, np.flatnonzero(np.diff(self.t) > 0.0)
+        if not long.size:
+            raise InputError("path must go on from its start to have scores along it: read rule(t) there")
+        tables = {name: self.along(name, 3)[1] for name in (*self.program.multipliers, *self.program.variables)}
+        places = np.array([t[long], 0.5 * (t[long] + t[long + 1]), t[long + 1]])
+        start, middle, end = (
+            np.array(
+                [
+                    rule(at, {name: table[3 * j + k] for name, table in tables.items()}).decision_function(X)
+                    for j, at in zip(long.tolist(), each.tolist(), strict=True)
+                ]
+            ).T
+            for k, each in enumerate(places)
+        )
+        size = np.maximum(np.abs(start), np.abs(end)).max(initial=0.0)
+        if np.abs(middle - 0.5 * (start + end)).max(initial=0.0) > CERTIFY * size:
+            raise InputError("path must have a classifier whose scores are affine between breakpoints: use sweep")
+        return PathScores(np.append(t[long], t[-1]), start, end)
+
+    def error_curve(self, X: Any, y: Any) -> ErrorCurve:
+        """False positives and false negatives on (held-out) samples as exact step functions of t.
+
+        Parameters
+        ----------
+        X, y : array or sparse matrix of shape (m, d), array of shape (m,)
+            Samples as for `scores`; labels -1 and +1, both present.
+
+        Raises
+        ------
+        InputError
+            As for `scores`, or if the labels do not fit.
+        """
+        return errors_of(self.scores(X), y)
+
+    def leave_one_out(
+        self,
+        *,
+        groups: Any = None,
+        cv: Any = None,
+        rng: Rng = 0,
+        n_jobs: int | None = None,
+        progress: bool | None = None,
+    ) -> LeaveOneOutPath:
+        """Score every sample by the path of its formulation without it, traced anew and proved.
+
+        Parameters
+        ----------
+        groups, cv, rng
+            As for `leave_one_out`: samples that are left out together.
+        n_jobs : int, optional
+            Processes, as for joblib. The result does not depend on it.
+        progress : bool, optional
+            As for `trace`.
+
+        Raises
+        ------
+        InputError
+            If the path is not that of a `SampleFormulation` (or that must say how samples are taken out of it, see
+            `SampleFormulation.without`); without some samples there is one class, or the path ends elsewhere.
+        """
+        from paretoclf.path.deletion.traced import leave_out_traced  # which traces paths
+
+        return leave_out_traced(self, groups, cv, rng, n_jobs=n_jobs, progress=progress)
+
+    def like(self, formulation: Any) -> Any:
+        """The same line of another formulation, traced in the same way."""
+        raise NotImplementedError
+
+    def _with_source(self, what: str) -> Any:
+        """The problem, which a path from a file has not."""
+        raise NotImplementedError
+
+
+def errors_of(scores: PathScores, y: Any, line: CostLine | None = None, parameter: str = "t") -> ErrorCurve:
+    """The errors of scores along a path; for the arguments see `ErrorCurve.of_scores`."""
+    from paretoclf.roc.error_curve import ErrorCurve  # a room above
+
+    return ErrorCurve.of_scores(scores, y, line, parameter)

@@ -1,0 +1,157 @@
+"""What paths of programs say of samples, against the classifiers of a solver, LIBSVM, and the package's own paths."""
+
+from functools import cached_property
+from types import MappingProxyType
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from sklearn.svm import SVC
+
+import paretoclf as pc
+from paretoclf.problem.classifiers import KernelRule, LinearRule
+from paretoclf.roc import roc_of_scores
+
+
+class Sparse(pc.SampleFormulation):
+    """Hinges, an l1 norm, and a little of a square, so that the optimum is unique."""
+
+    domain = MappingProxyType({"lam": pc.POSITIVE})
+
+    @cached_property
+    def primal(self):
+        w, b = cp.Variable(self.X.shape[1], name="w"), cp.Variable(name="b")
+        xi = cp.Variable(self.n, nonneg=True, name="xi")
+        margin = (self.signed @ w + cp.multiply(self.y, b) >= 1 - xi).set_label("margin")
+        objective = cp.sum(xi) + self.parameters["lam"] * cp.norm1(w) + 0.1 * cp.sum_squares(w)
+        return cp.Problem(cp.Minimize(objective), [margin])
+
+
+class Kernelised(pc.SampleFormulation):
+    """A 2C-SVM without an intercept, of which the classifier is read from the multipliers of its dual."""
+
+    domain = MappingProxyType({"C": pc.POSITIVE})
+
+    @cached_property
+    def primal(self):
+        a = cp.Variable(self.n, name="alpha")
+        half = cp.sum_squares((self.gram.factor * self.y[:, None]).T @ a) / 2
+        return cp.Problem(cp.Minimize(half - cp.sum(a)), [a >= 0, a <= self.parameters["C"]])
+
+    def classifier(self, values, numbers):
+        return KernelRule(self.gram, self.y * numbers["alpha"], 0.0)
+
+
+class Unit(Sparse):
+    """Its slope is scaled to unit length: not affine along a path."""
+
+    def classifier(self, values, numbers):
+        w = numbers["w"]
+        return LinearRule(w / max(np.linalg.norm(w), 1e-9), 0.0)
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(3)
+    y = np.repeat([1.0, -1.0], [12, 18])
+    X = rng.normal(size=(30, 3)) + 0.7 * y[:, None]
+    return X, y, X + rng.normal(size=X.shape)
+
+
+@pytest.fixture(scope="module")
+def path(data):
+    return pc.trace(Sparse(*data[:2]), lam=(20.0, 0.2))
+
+
+def test_scores_are_those_of_a_solver_everywhere(data, path):
+    X, y, new = data
+    scores, svm = path.scores(new), Sparse(X, y)
+    for t in np.random.default_rng(0).uniform(size=6):
+        solved = svm.solve(lam=float(path.parameters(t)["lam"])).classifier.decision_function(new)
+        assert np.abs(scores(t) - solved).max() < 1e-6
+        assert np.abs(path.rule(t).decision_function(new) - scores(t)).max() < 1e-12
+    at = path.parameters(0.5)["lam"]
+    assert path.rule(lam=at).w.shape == (3,)
+
+
+def test_errors_are_those_that_are_counted(data, path):
+    _, y, new = data
+    curve, scores = path.error_curve(new, y), path.scores(new)
+    for t in np.random.default_rng(1).uniform(size=40):
+        labels = np.where(scores(t) >= 0, 1, -1)
+        fpr, fnr = ((labels != y)[y == side].mean() for side in (-1, 1))
+        assert curve.rates(t) == pytest.approx((fpr, fnr))
+
+
+def test_roc_curves_of_the_path_of_a_problem(data, path):
+    _, y, new = data
+    one = pc.roc_of_path(path, new, y, t=0.7)
+    alone = roc_of_scores(path.scores(new)(0.7), y)
+    assert one.auc == pytest.approx(alone.auc)
+    both = pc.roc_of_path(path, new, y, "both")
+    assert both.auc >= max(one.hull().auc, pc.roc_of_path(path, new, y, "asymmetry").hull().auc) - 1e-12
+    with pytest.raises(pc.InputError, match="t is required"):
+        pc.roc_of_path(path, new, y)
+
+
+def test_a_kernel_classifier_is_read_from_what_its_program_names(data):
+    X, y, new = data
+    path = pc.trace(Kernelised(X, y, pc.RBF(1.5)), C=(0.1, 5.0))
+    K, cross = pc.RBF(1.5)(X, X), pc.RBF(1.5)(new, X)
+    scores = path.scores(new)
+    for t in (0.0, 0.3, 1.0):
+        a = path.at(t).variables["alpha"]
+        assert np.abs(scores(t) - cross @ (y * a)).max() < 1e-9
+        gradient = y * (K @ (y * a)) - 1  # the conditions of the optimum, by hand
+        C = path.parameters(t)["C"]
+        assert (gradient[a < 1e-9] > -1e-7).all()
+        assert (gradient[a > C - 1e-9] < 1e-7).all()
+
+
+def test_the_path_of_a_two_c_svm_as_a_problem_is_that_of_the_package(data):
+    X, y, new = data
+    w, b, C = cp.Variable(3, name="w"), cp.Variable(name="b"), cp.Parameter(nonneg=True, name="C")
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + C * cp.sum(cp.pos(1 - cp.multiply(y, X @ w + b)))))
+    mine = pc.trace(problem, start={C: 0.05}, stop={C: 2.0})
+    theirs = pc.trace(pc.TwoCSVM(X, y), (0.05, 0.05), (2.0, 2.0))
+    t = np.linspace(0.02, 1.0, 9)
+    own, other = mine.scores(new)(t), theirs.scores(new)(t)
+    assert np.abs((own - other) - (own - other).mean(axis=0)).max() < 1e-9  # b need not be unique
+    libsvm = SVC(kernel="linear", C=2.0, tol=1e-9).fit(X, y)
+    assert np.abs(mine.scores(new)(1.0) - libsvm.decision_function(new)).max() < 1e-5
+
+
+def test_within_eps_scores_are_those_of_the_points(data):
+    X, y, new = data
+    path = pc.trace(Sparse(X, y), lam=(20.0, 5.0), eps=1e-2)
+    scores = path.scores(new)
+    for t in (0.0, 0.37, 1.0):
+        assert np.abs(scores(t) - path.rule(t).decision_function(new)).max() < 1e-9
+    assert path.error_curve(new, y).minimax()
+
+
+def test_what_has_no_classifier_says_what_to_name(data):
+    X, y, _ = data
+    v, lam = cp.Variable(3, name="v"), cp.Parameter(nonneg=True, name="lam")
+    path = pc.trace(cp.Problem(cp.Minimize(cp.sum_squares(X @ v - y) + lam * cp.norm1(v))), {lam: 9.0}, {lam: 1.0})
+    with pytest.raises(pc.InputError, match=r"must name a variable of its primal w .*: its variables are v"):
+        path.scores(X)
+    raw = pc.trace(pc.QP(np.eye(1), [0.0], np.eye(1), [0.0], [1.0], moves={"s": {"q": [-1.0]}}), {"s": 0}, {"s": 1})
+    with pytest.raises(pc.InputError, match="got that of a QP"):
+        raw.scores(X)
+    with pytest.raises(pc.InputError, match="SampleFormulation"):
+        path.leave_one_out()
+
+
+def test_a_classifier_that_bends_between_breakpoints_is_refused(data):
+    X, y, new = data
+    path = pc.trace(Unit(X, y), lam=(20.0, 0.2))
+    assert path.rule(1.0).w @ path.rule(1.0).w == pytest.approx(1.0)
+    with pytest.raises(pc.InputError, match="affine between breakpoints"):
+        path.scores(new)
+
+
+def test_a_path_from_a_file_has_no_classifier(path, tmp_path):
+    path.save(tmp_path / "path.npz")
+    with pytest.raises(pc.InputError, match="needs the problem"):
+        pc.load(tmp_path / "path.npz").scores(np.zeros((1, 3)))
