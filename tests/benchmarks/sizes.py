@@ -1,0 +1,238 @@
+"""Paths of programs at the sizes that their users have, beside what they use instead, with time and memory.
+
+Run ``python tests/benchmarks/sizes.py`` (minutes; ``--smoke`` for seconds; ``--only ROW ...`` for some rows), on one
+thread, each row in a process of its own:
+
+- ``svm``: primal, and dual with an RBF kernel, of a 2C-SVM of 500 samples in CVXPY, beside `paretoclf.trace` of costs;
+- ``lasso``: 500 x 1000 and 1000 x 200 beside ``sklearn.linear_model.lars_path``;
+- ``rows``: a lasso of five coefficients and 30 000 rows beside one solution by Clarabel;
+- ``quantile``: all quantiles of a regression with 4 features, 1 000 and 10 000 rows;
+- ``fused``, ``trend``: a signal of 500, and of 2 000, from unsmoothed to fused, beside single solutions by Clarabel;
+- ``factors``: the frontier of 500 assets with 20 factors, and of 2 000 with 50, beside ``cvxcla`` where that is there;
+- ``control``: a controller of horizon 400 with 20 states and 8 inputs, along a line of its initial state;
+- ``netlib``: linear programs (``PARETOCLF_DATA``), each cost moved by up to a tenth.
+
+Seconds are of the processor, with proof, compiling apart. ``limit`` seconds (``--limit``, 300 by default) end a row.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import os
+import resource
+import sys
+import time
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+
+import paretoclf as pc
+from paretoclf.path.of_problem import trace_problem
+from paretoclf.solve.to_qp import LineOfPrograms
+
+Line = tuple[cp.Problem, dict[Any, float], dict[Any, float]]
+
+
+def timed(call: Callable[[], Any]) -> tuple[float, Any]:
+    """Seconds of the processor, and the result."""
+    began = time.process_time()
+    found = call()
+    return time.process_time() - began, found
+
+
+def path_of(problem: cp.Problem, start: Any, stop: Any) -> tuple[str, float, Any]:
+    """What is said of a path, its seconds with proof, and the path."""
+    compiling, source = timed(lambda: LineOfPrograms(problem, start, stop))
+    seconds, path = timed(lambda: trace_problem(source, progress=False))
+    end = "" if path.status == "end" else f", {path.status} from t = {path.t[-1]:.4g} on"
+    said = f"{path.breakpoints.size - 1} pieces in {seconds:.2f} s with proof ({path.proof.worst:.0e}){end}"
+    return f"{said}, compiling {compiling:.2f} s", seconds, path
+
+
+def solved(problem: cp.Problem, values: dict[Any, float]) -> float:
+    """Seconds of one solution by Clarabel, compiled before."""
+    for parameter, value in values.items():
+        parameter.value = value
+    problem.solve(solver="CLARABEL")
+    return timed(lambda: problem.solve(solver="CLARABEL"))[0]
+
+
+def between(start: dict[Any, float], stop: dict[Any, float], share: float) -> dict[Any, float]:
+    """A point of the line."""
+    return {key: (1 - share) * value + share * stop[key] for key, value in start.items()}
+
+
+def svm(n: int) -> Iterator[str]:
+    """A 2C-SVM as a program, in both forms."""
+    rng = np.random.default_rng(n)
+    X = rng.normal(size=(n, 10))
+    y = np.where(X[:, 0] + 0.7 * rng.normal(size=n) > 0, 1.0, -1.0)
+    for form, known in (("primal", pc.TwoCSVM(X, y)), ("dual", pc.TwoCSVM(X, y, pc.RBF(3.0)))):
+        ends = [{known.parameters[key]: c for key, c in (("C_plus", c), ("C_minus", 1.0))} for c in (0.05, 1.0)]
+        pc.trace(known, (0.05, 1.0), (1.0, 1.0))
+        fast, path = timed(lambda known=known: pc.trace(known, (0.05, 1.0), (1.0, 1.0)))
+        said, slow, other = path_of(known.model(form).problem, *ends)
+        sign = 1 if form == "primal" else -1
+        off = max(abs(path.value(t) - sign * other.value(t)) / path.value(t) for t in np.linspace(0, 1, 5))
+        yield f"2C-SVM n = {n}, {form}: {said}; trace of costs {fast:.3f} s, ratio {slow / fast:.1f}, apart {off:.0e}"
+
+
+def lasso(*sizes: tuple[int, int]) -> Iterator[str]:
+    """A lasso beside scikit-learn's path."""
+    from sklearn.linear_model import lars_path
+
+    for n, d in sizes:
+        rng = np.random.default_rng(n + d)
+        X = rng.normal(size=(n, d))
+        y = X[:, :10] @ rng.normal(size=10) + rng.normal(size=n)
+        w, lam = cp.Variable(d, name="w"), cp.Parameter(nonneg=True, name="lam")
+        top = float(np.abs(X.T @ y).max())
+        low = 0.02 * top
+        problem = cp.Problem(cp.Minimize(cp.sum_squares(X @ w - y) / 2 + lam * cp.norm1(w)))
+        said, seconds, path = path_of(problem, {lam: top}, {lam: low})
+        theirs, (alphas, _, coefs) = timed(
+            lambda X=X, y=y, low=low, n=n: lars_path(X, y, alpha_min=low / n, method="lasso")
+        )
+        off = max(
+            float(np.abs(path.at(lam=float(np.clip(a * n, low, top))).variables["w"] - coefs[:, k]).max())
+            for k, a in list(enumerate(alphas))[:: max(len(alphas) // 7, 1)]
+        )
+        yield f"lasso {n} x {d}: {said}; lars_path {theirs:.3f} s, ratio {seconds / theirs:.1f}, apart {off:.0e}"
+
+
+def rows(n: int) -> Iterator[str]:
+    """Few coefficients and many rows."""
+    rng = np.random.default_rng(n)
+    X = rng.normal(size=(n, 5))
+    y = X @ np.array([3.0, -2.0, 1.0, 0.0, 0.0]) + rng.normal(size=n)
+    w, lam = cp.Variable(5, name="w"), cp.Parameter(nonneg=True, name="lam")
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(X @ w - y) / 2 + lam * cp.norm1(w)))
+    top = float(np.abs(X.T @ y).max())
+    said, seconds, _ = path_of(problem, {lam: top}, {lam: 0.0})
+    theirs = solved(problem, {lam: 0.1 * top})
+    yield f"lasso {n} x 5: {said}; one Clarabel solution {theirs:.2f} s, ratio {seconds / theirs:.1f}"
+
+
+def quantile(*sizes: int) -> Iterator[str]:
+    """All quantiles of a regression."""
+    for n in sizes:
+        rng = np.random.default_rng(n)
+        X = np.column_stack([np.ones(n), rng.normal(size=(n, 3))])
+        y = X @ rng.normal(size=4) + rng.normal(size=n)
+        w, tau = cp.Variable(4, name="w"), cp.Parameter(nonneg=True, name="tau")
+        up, down = cp.Variable(n, nonneg=True, name="up"), cp.Variable(n, nonneg=True, name="down")
+        problem = cp.Problem(cp.Minimize(tau * cp.sum(up) + (1 - tau) * cp.sum(down)), [X @ w + up - down == y])
+        yield f"quantile regression {n} x 4: {path_of(problem, {tau: 0.02}, {tau: 0.98})[0]}"
+
+
+def smoothing(order: int, *sizes: int) -> Iterator[str]:
+    """A signal, its differences of an order penalised, from nothing to all."""
+    for n in sizes:
+        rng = np.random.default_rng(n)
+        y = np.repeat(rng.normal(size=8), -(-n // 8))[:n] + 0.3 * rng.normal(size=n)
+        x, lam = cp.Variable(n, name="x"), cp.Parameter(nonneg=True, name="lam")
+        problem = cp.Problem(cp.Minimize(cp.sum_squares(x - y) / 2 + lam * cp.norm1(cp.diff(x, order))))
+        top = float(n) if order == 1 else float(n) ** 2 / 8
+        said, seconds, _ = path_of(problem, {lam: 0.0}, {lam: top})
+        theirs = solved(problem, {lam: 0.5 * top})
+        name = "fused lasso" if order == 1 else "trend filter"
+        yield f"{name} n = {n}: {said}; one Clarabel solution {theirs:.3f} s: as long as {seconds / theirs:.0f}"
+
+
+def factors(*sizes: tuple[int, int]) -> Iterator[str]:
+    """The efficient frontier of a factor model, with caps."""
+    for n, k in sizes:
+        rng = np.random.default_rng(n)
+        F, own, mu = rng.normal(size=(n, k)) / np.sqrt(k), rng.uniform(0.5, 1.5, n), rng.normal(size=n)
+        cap = 10 / n
+        w, f, gain = cp.Variable(n, name="w"), cp.Variable(k, name="f"), cp.Parameter(nonneg=True, name="gain")
+        risk = cp.sum_squares(f) / 2 + cp.sum_squares(cp.multiply(np.sqrt(own), w)) / 2
+        limits = [f == F.T @ w, cp.sum(w) == 1, w >= 0, w <= cap]
+        said, seconds, _ = path_of(cp.Problem(cp.Minimize(risk - gain * (mu @ w)), limits), {gain: 0.0}, {gain: 2.0})
+        peer = ""
+        if n <= 500 and find_spec("cvxcla"):
+            from cvxcla import CLA
+
+            S, one = F @ F.T + np.diag(own), {"a": np.ones((1, n)), "b": np.ones(1)}
+            theirs, cla = timed(lambda: CLA(mu, S, np.zeros(n), np.full(n, cap), **one))  # noqa: B023
+            peer = f"; cvxcla {theirs:.2f} s, {len(cla.turning_points)} turning points, ratio {seconds / theirs:.2f}"
+        yield f"portfolio of {n} with {k} factors: {said}{peer}"
+
+
+def control(horizon: int) -> Iterator[str]:
+    """A linear system steered to 0 with bounded inputs, as its initial state grows."""
+    rng = np.random.default_rng(horizon)
+    states, inputs = 20, 8
+    A = np.linalg.qr(rng.normal(size=(states, states)))[0] * 0.99
+    B, first = rng.normal(size=(states, inputs)) / 4, rng.normal(size=states)
+    x, u = cp.Variable((states, horizon + 1), name="x"), cp.Variable((inputs, horizon), name="u")
+    size = cp.Parameter(nonneg=True, name="size")
+    limits = [x[:, 0] == size * first, x[:, 1:] == A @ x[:, :-1] + B @ u, cp.abs(u) <= 0.5]
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(x) / 2 + cp.sum_squares(u) / 20), limits)
+    said = path_of(problem, {size: 0.0}, {size: 3.0})[0]
+    yield f"control, horizon {horizon}, {(states + inputs) * horizon} unknowns: {said}"
+
+
+def netlib(count: int) -> Iterator[str]:
+    """Linear programs from files, each cost moved."""
+    folder = Path(os.environ.get("PARETOCLF_DATA", "none")) / "netlib"
+    for file in sorted(folder.glob("*.mps"))[:count]:
+        qp = pc.QP.from_file(file)
+        move = np.random.default_rng(0).uniform(-0.1, 0.1, qp.q.size) * np.abs(qp.q)
+        moved = pc.QP(qp.P, qp.q, qp.A, qp.l, qp.u, moves={"t": {"q": move}})
+        try:
+            seconds, path = timed(lambda moved=moved: pc.trace(moved, {"t": 0.0}, {"t": 1.0}, progress=False))
+            said = f"{path.breakpoints.size - 1} pieces, {path.status}, {path.proof.worst:.0e}"
+        except (pc.InputError, pc.DegeneratePathError) as error:
+            seconds, said = float("nan"), f"refused: {error!s:.120}"
+        yield f"{file.stem}, {qp.A.shape[0]} rows: {said}, {seconds:.2f} s"
+
+
+#: Each row: what makes it, with what, and with what in a smoke.
+ROWS: dict[str, tuple[Callable[..., Iterator[str]], tuple[Any, ...], tuple[Any, ...]]] = {
+    "svm": (svm, (500,), (40,)),
+    "lasso": (lasso, ((500, 1000), (1000, 200)), ((30, 10),)),
+    "rows": (rows, (30_000,), (200,)),
+    "quantile": (quantile, (1000, 10_000), (40,)),
+    "fused": (smoothing, (1, 500, 2000), (1, 20)),
+    "trend": (smoothing, (2, 500, 2000), (2, 20)),
+    "factors": (factors, ((500, 20), (2000, 50)), ((20, 3),)),
+    "control": (control, (400,), (4,)),
+    "netlib": (netlib, (10,), (1,)),
+}
+
+
+def row(name: str, smoke: bool) -> None:
+    """Print a row, line by line, and the memory that it took."""
+    made, whole, small = ROWS[name]
+    for line in made(*(small if smoke else whole)):
+        print(f"{line}; {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB", flush=True)
+
+
+def main() -> None:
+    """Each row in a process of its own."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--smoke", action="store_true", help="the smallest sizes")
+    parser.add_argument("--only", nargs="*", choices=ROWS, default=list(ROWS), help="these rows")
+    parser.add_argument("--limit", type=float, default=300.0, help="seconds that a row may take")
+    args = parser.parse_args()
+    context = multiprocessing.get_context("spawn")
+    for name in args.only:
+        process = context.Process(target=row, args=(name, args.smoke))
+        process.start()
+        process.join(args.limit)
+        if process.is_alive():
+            process.terminate()
+            process.join()
+            print(f"{name}: not done in {args.limit:g} s")
+        elif process.exitcode:
+            sys.exit(f"{name}: failed")
+
+
+if __name__ == "__main__":
+    main()
