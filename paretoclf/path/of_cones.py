@@ -15,14 +15,12 @@ from typing import Any
 import numpy as np
 
 from paretoclf.common.checks import Array, check_count, check_share
-from paretoclf.common.files import AnyFile
 from paretoclf.common.tables import Tabular
 from paretoclf.engine.reduction.program import between
 from paretoclf.path.along import Beyond, Event, ProblemPoint
 from paretoclf.path.of_cones_stored import arrays_of
 from paretoclf.path.on_line import OnLine, Source, plain
 from paretoclf.path.program_ends import refusal
-from paretoclf.path.storage import write_file
 from paretoclf.proof.cone_band import BandProof, judge_cone_ray, point_between, prove_band
 from paretoclf.proof.cone_line import ConeJudge, ConeLine
 
@@ -107,6 +105,8 @@ class ConePath(OnLine, Tabular):
     solves: int = 0
     seconds: Mapping[str, float] = field(default_factory=dict)
     source: Any = None
+
+    _shown = "value"
 
     @cached_property
     def proof(self) -> BandProof:
@@ -330,34 +330,8 @@ class ConePath(OnLine, Tabular):
         """The same line of another formulation, traced in the same way."""
         return trace_cones(self.source.again(formulation), self.eps, progress=False)
 
-    def save(self, file: AnyFile) -> None:
-        """Write the path to an npz file, for `paretoclf.load`; the problem itself is not part of it."""
-        write_file(file, arrays_of(self))
-
-    def plot(self, what: str = "value", names: Any = None, ax: Any = None, *, xscale: str | None = None) -> Any:
-        """Draw the value between its bounds, variables, or duals; see `paretoclf.plotting.ProblemPathDisplay`."""
-        from paretoclf.plotting.problem import ProblemPathDisplay  # matplotlib only when a picture is wanted
-
-        return ProblemPathDisplay.from_path(self, what, names).plot(ax=ax, xscale=xscale)
-
-    def page(self, file: AnyFile, title: str | None = None) -> None:
-        """Write the path as a page to play with: one HTML file, which needs no server and no network.
-
-        Parameters
-        ----------
-        file : path
-            Ends in ``.html``.
-        title : str, optional
-            Default: what the path prints as.
-
-        Raises
-        ------
-        InputError
-            If the file has another ending or cannot be written.
-        """
-        from paretoclf.plotting.program_page import write_program_page  # only when a page is wanted
-
-        write_program_page(self, file, title)
+    def _arrays(self) -> Mapping[str, Any]:
+        return arrays_of(self)
 
     @property
     def _ending(self) -> str:

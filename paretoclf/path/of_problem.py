@@ -48,7 +48,6 @@ from paretoclf.path.program_ends import (
     refusal,
     taken_back,
 )
-from paretoclf.path.storage import write_file
 from paretoclf.problem.parametric_qp import shortest_stretch
 from paretoclf.proof.programs import CompiledProof, Sizes, Units, judge_points
 
@@ -371,37 +370,8 @@ class ProblemPath(OnLine):
         """The same line of another formulation, traced in the same way."""
         return trace_problem(self.source.again(formulation), max_events=self.max_events, progress=False)
 
-    def save(self, file: AnyFile) -> None:
-        """Write the path to an npz file, for `paretoclf.load`; the problem itself is not part of it."""
-        write_file(file, arrays_of(self))
-
-    def plot(self, what: str = "variables", names: Any = None, ax: Any = None, *, xscale: str | None = None) -> Any:
-        """Draw variables, duals or the value along the path; see `paretoclf.plotting.ProblemPathDisplay`."""
-        from paretoclf.plotting.problem import ProblemPathDisplay  # matplotlib only when a picture is wanted
-
-        return ProblemPathDisplay.from_path(self, what, names).plot(ax=ax, xscale=xscale)
-
-    def page(self, file: AnyFile, title: str | None = None) -> None:
-        """Write the path as a page to play with: one HTML file, which needs no server and no network.
-
-        A slider moves along the path: variables, multipliers and the value there, their rates and how far they hold,
-        the events, the proof, and why the path ends where it does.
-
-        Parameters
-        ----------
-        file : path
-            Ends in ``.html``.
-        title : str, optional
-            Default: what the path prints as.
-
-        Raises
-        ------
-        InputError
-            If the file has another ending or cannot be written.
-        """
-        from paretoclf.plotting.program_page import write_program_page  # only when a page is wanted
-
-        write_program_page(self, file, title)
+    def _arrays(self) -> Mapping[str, Any]:
+        return arrays_of(self)
 
     @property
     def _ending(self) -> str:

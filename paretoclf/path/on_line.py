@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 
 from paretoclf.common.checks import Array, Rng, check_count, check_rng, real_number
 from paretoclf.common.errors import InputError
+from paretoclf.common.files import AnyFile
 from paretoclf.common.tolerances import AFFINE
 from paretoclf.engine.reduction.program import ProgramLine, between
 from paretoclf.path.along import SolverComparison, moves
 from paretoclf.path.scored import Scored
+from paretoclf.path.storage import write_file
 
 
 class Source(Protocol):
@@ -44,6 +46,9 @@ class OnLine(Scored):
     status: str
     source: Any
 
+    #: What `plot` draws unless it is told.
+    _shown = "variables"
+
     def parameters(self, t: float) -> dict[str, Any]:
         """The parameters that move, at t."""
         return {name: plain(between(ends, t)) for name, ends in moves(self.ends).items()}
@@ -71,6 +76,49 @@ class OnLine(Scored):
         n, source = check_count(n, "n", 1), self._with_source("compare")
         t = np.sort(check_rng(rng).uniform(self.t[0], self.t[-1], n))
         return SolverComparison(t, *(np.array([value(float(at)) for at in t]) for value in (self.value, source.solve)))
+
+    def save(self, file: AnyFile) -> None:
+        """Write the path to an npz file, for `paretoclf.load`; the problem itself is not part of it."""
+        write_file(file, self._arrays())
+
+    def plot(
+        self, what: str | None = None, names: Sequence[str] | None = None, ax: Any = None, *, xscale: str | None = None
+    ) -> Any:
+        """Draw ``"variables"``, ``"duals"`` or the ``"value"``; see `paretoclf.plotting.ProblemPathDisplay`.
+
+        By default the value between its bounds where the path is one within eps, and else variables.
+        """
+        from paretoclf.plotting.problem import ProblemPathDisplay  # matplotlib only when a picture is wanted
+
+        return ProblemPathDisplay.from_path(self, self._shown if what is None else what, names).plot(
+            ax=ax, xscale=xscale
+        )
+
+    def page(self, file: AnyFile, title: str | None = None) -> None:
+        """Write the path as a page to play with: one HTML file, which needs no server and no network.
+
+        A slider moves along the path: variables, multipliers and the value there, their rates and how far they hold,
+        the events, the proof, and why the path ends where it does.
+
+        Parameters
+        ----------
+        file : path
+            Ends in ``.html``.
+        title : str, optional
+            Default: what the path prints as.
+
+        Raises
+        ------
+        InputError
+            If the file has another ending or cannot be written.
+        """
+        from paretoclf.plotting.program_page import write_program_page  # only when a page is wanted
+
+        write_program_page(self, file, title)
+
+    def _arrays(self) -> Mapping[str, Any]:
+        """What is stored of it."""
+        raise NotImplementedError
 
     def _called(self, constraint: Any) -> str:
         """The name of a constraint of the problem."""
