@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from math import dist
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +16,8 @@ from paretoclf.engine.segments import Line
 from paretoclf.path.cost import Path
 from paretoclf.path.journey import Stage, assemble
 from paretoclf.path.maps.polygon import HalfPlane, Point, borders
-from paretoclf.path.maps.region import Bases, Region, Sets
+from paretoclf.path.maps.region import Bases, Sets
+from paretoclf.path.maps.walk import Cell, EdgeWalk
 from paretoclf.problem.costs import CostLine, Costs
 from paretoclf.problem.gram import Gram
 from paretoclf.problem.lines import problem_of_costs
@@ -29,64 +28,10 @@ if TYPE_CHECKING:
     from paretoclf.engine.tracker import CoreTracker
 
 _NEARER = (0.5, 0.05, 5e-3, 5e-5, 5e-7)  # shares of the piece across a facet at which its optimum is chosen
-_WHOLE = (0.0, 1.0)  # shares of an edge
 _ACROSS = 1e-3  # sine of the angle at which a line from the middle of a region is to cross an edge
-_MISSED = 50  # times that a region across an edge may touch it at a corner only
-Contact = tuple[int, int, Array, Array]
 
 
-@dataclass(eq=False)
-class _Cell:
-    """A region in plain numbers, and which parts of its edges are still to be crossed.
-
-    Attributes
-    ----------
-    open : dict of list of (first, last)
-        For each edge that is not wholly crossed, the shares of it between which no neighbour is known.
-    shortest : float
-        What is open and no longer than this is not crossed.
-    number : int
-        Among the regions; -1 for one that is none of them yet.
-    """
-
-    region: Region
-    corners: list[Point]
-    open: dict[int, list[tuple[float, float]]]
-    shortest: float
-    number: int = -1
-
-    @classmethod
-    def of(cls, region: Region, shortest: float) -> _Cell:
-        corners = [(x, z) for x, z in region.polygon.tolist()]
-        edges = enumerate(zip(region.facets, corners, corners[1:] + corners[:1], strict=True))
-        whole = {j: [_WHOLE] for j, (facet, start, stop) in edges if facet and dist(start, stop) > shortest}
-        return cls(region, corners, whole, shortest)
-
-    @cached_property
-    def borders(self) -> list[HalfPlane]:
-        return borders(self.region.polygon)
-
-    def ends(self, j: int) -> tuple[Point, Point]:
-        """Where edge j begins and ends."""
-        return self.corners[j], self.corners[(j + 1) % len(self.corners)]
-
-    def edge(self, start: Point, stop: Point, tol: float) -> int | None:
-        """Which edge goes from one point to another, up to tol; None if none does."""
-        for j, corner in enumerate(self.corners):
-            if dist(corner, start) <= tol and dist(self.ends(j)[1], stop) <= tol:
-                return j
-        return None
-
-    def close(self, j: int, first: float, last: float) -> None:
-        """A neighbour is known between these shares of edge j; what is left is not crossed if it is too short."""
-        parts, length = self.open.pop(j, []), dist(*self.ends(j))
-        left = [part for each in parts for part in _without(each, first, last)]
-        left = [part for part in left if (part[1] - part[0]) * length > self.shortest]
-        if left:
-            self.open[j] = left
-
-
-class RegionSearch:
+class RegionSearch(EdgeWalk):
     """All regions of a rectangle, found by crossing every edge of every region.
 
     Across an edge one exchange usually leads to the next region. That is tried, for all edges of the regions that were
@@ -97,22 +42,13 @@ class RegionSearch:
 
     Regions need not share whole edges: where b jumps, either side has its own division. So an edge is crossed until
     regions are known along all of it.
-
-    Attributes
-    ----------
-    regions : list of Region
-    contacts : list of (i, j, start, stop)
-        Regions i and j share the segment from start to stop.
     """
 
     def __init__(self, gram: Gram, y: Array, weight: Array, bases: Bases) -> None:
+        super().__init__(bases.tol)
         self.gram, self.y, self.weight, self.bases = gram, y, weight, bases
-        self.regions: list[Region] = []
-        self.contacts: list[Contact] = []
-        self._known: dict[bytes, _Cell] = {}  # by the sets that the multipliers imply
-        self._of_basis: dict[bytes, _Cell] = {}  # and by basis
+        self._of_basis: dict[bytes, Cell] = {}
         self._engine: CoreTracker | AnyBox | None = None
-        self._touch = 10.0 * bases.tol
 
     def run(self, start: Sets, at: Array, progress: Callable[[float], Any] | None) -> None:
         """Find all regions, from an optimal basis at some interior costs."""
@@ -122,28 +58,20 @@ class RegionSearch:
             raise self._refuse(str(error), at, start.margin.size) from None
         if first is None:
             raise self._refuse("no region around the first point", at, start.margin.size)
-        new = [*self._add(first)]
-        while new:
-            edges = [(cell, j) for cell in new for j in cell.open]
-            guesses = self._exchanged(edges)
-            new = [cell for edge, guess in zip(edges, guesses, strict=True) for cell in self._cross_edge(*edge, guess)]
-            if progress is not None:
-                progress(sum(cell.region.area for cell in new))
+        self.spread(first, progress)
 
-    def _add(self, cell: _Cell) -> Iterator[_Cell]:
+    def add(self, cell: Cell) -> Iterator[Cell]:
         """Number a region; yields it if it is new."""
         if cell.number < 0:
-            cell.number = len(self.regions)
-            self._known[cell.region.key] = self._of_basis[cell.region.sets.tobytes()] = cell
-            self.regions.append(cell.region)
-            yield cell
+            self._of_basis[cell.region.sets.tobytes()] = cell
+        yield from super().add(cell)
 
-    def _cells(self, bases: Sequence[Sets]) -> list[_Cell | None]:
+    def _cells(self, bases: Sequence[Sets]) -> list[Cell | None]:
         """The region of each basis."""
         found = self.bases.regions(bases)
-        return [None if region is None else _Cell.of(region, 2 * self._touch) for region in found]
+        return [None if region is None else Cell.of(region, 2 * self.touch) for region in found]
 
-    def _exchanged(self, edges: list[tuple[_Cell, int]]) -> list[_Cell | None]:
+    def guesses(self, edges: list[tuple[Cell, int]]) -> list[Cell | None]:
         """Regions that one exchange leads to across each edge: where nothing else happens, the neighbours."""
         bases = [self.bases.beyond(cell.region, j) for cell, j in edges]
         names = [b"" if basis is None else basis.sets.tobytes() for basis in bases]
@@ -155,67 +83,12 @@ class RegionSearch:
         cells = dict(zip(unknown, self._cells(list(unknown.values())), strict=True))
         return [self._of_basis.get(name, cells.get(name)) for name in names]
 
-    def _cross_edge(self, cell: _Cell, j: int, guess: _Cell | None) -> Iterator[_Cell]:
-        """Find the neighbours along edge j of a region; yields those that are new."""
-        (start, stop), missed = cell.ends(j), 0
-        if guess is not None:
-            guess = self._known.get(guess.region.key, guess)
-            twin = guess.edge(stop, start, self.bases.tol)
-            if twin is not None and cell.open.get(j) == [_WHOLE]:  # most often
-                yield from self._add(guess)
-                cell.close(j, *_WHOLE)
-                guess.close(twin, *_WHOLE)
-                self.contacts.append((cell.number, guess.number, np.array(start), np.array(stop)))
-        while j in cell.open:
-            first, last = cell.open[j][-1]
-            middle = _between(start, stop, 0.5 * (first + last))
-            beyond = guess
-            if beyond is None or not self._adjacent(cell, j, middle, beyond):
-                beyond = self._tracked(cell, j, np.array(middle))
-            beyond = self._known.get(beyond.region.key, beyond)
-            yield from self._add(beyond)
-            facing = self._facing(beyond, cell.borders[j])
-            shares = [_share(start, stop, point) for e in facing for point in beyond.ends(e)]
-            lo, hi = max(first, min(shares, default=1.0)), min(last, max(shares, default=0.0))
-            if not lo < 0.5 * (first + last) < hi:  # touched at a corner, up to rounding: step on all the same
-                lo, hi = 0.55 * first + 0.45 * last, 0.45 * first + 0.55 * last
-                missed += 1
-                if missed > _MISSED:
-                    raise self._refuse(
-                        "the regions across an edge do not lie along it", middle, cell.region.margin.size
-                    )
-            one, other = _between(start, stop, lo), _between(start, stop, hi)
-            cell.close(j, lo, hi)
-            for e in facing:
-                begin, end = sorted(_share(*beyond.ends(e), point) for point in (one, other))
-                beyond.close(e, begin, end)
-            self.contacts.append((cell.number, beyond.number, np.array(one), np.array(other)))
-
-    def _facing(self, cell: _Cell, edge: HalfPlane) -> list[int]:
-        """The edges of a region that lie on an edge of another: more than one where a corner is flat up to rounding.
-
-        Never its far side, however thin a region is. Edges that lie on each other are told by the distances of their
-        ends from the line, and what they share by projecting ends: where borders meet at a small angle, their
-        intersection moves far when one of them moves by its rounding.
-        """
-        ours, size = cell.borders, len(cell.borders)
-        away = [abs(_distance(edge, corner)) for corner in cell.corners]
-        return [
-            e
-            for e in range(size)
-            if ours[e][1] * edge[1] + ours[e][2] * edge[2] < -0.5
-            and max(away[e], away[(e + 1) % size]) <= 2 * self._touch
-        ]
-
-    def _adjacent(self, cell: _Cell, j: int, point: Point, other: _Cell) -> bool:
-        """Whether a region is on the other side of edge j of the first, and has the point on its border."""
-        edge, touch = cell.borders[j], self._touch
-        return all(_distance(edge, corner) <= touch for corner in other.corners) and all(
-            _distance(border, point) >= -touch for border in other.borders
-        )
-
-    def _tracked(self, cell: _Cell, j: int, point: Array) -> _Cell:
+    def beyond(self, cell: Cell, j: int, point: Point) -> Cell:
         """The region across edge j of another at a point, by the exact tracker along a line through the point."""
+        return self._tracked(cell, j, np.array(point))
+
+    def _tracked(self, cell: Cell, j: int, point: Array) -> Cell:
+        """That, with the point as an array."""
         region, frame = cell.region, self.bases.frame
         inside, onwards = self._across(cell, j, point)
         stop = np.clip(point + self._room(point, onwards) * onwards, frame[0], frame[2])
@@ -236,11 +109,11 @@ class RegionSearch:
                     continue
                 if found is None or found.region.key == region.key:  # a sliver is on both sides of its edges
                     continue
-                if self._adjacent(cell, j, (x, z), found):
+                if self.adjacent(cell, j, (x, z), found):
                     return found
         raise self._refuse("no region found across an edge", point, region.margin.size)
 
-    def _across(self, cell: _Cell, j: int, point: Array) -> tuple[Array, Array]:
+    def _across(self, cell: Cell, j: int, point: Array) -> tuple[Array, Array]:
         """From which point of a region to cross edge j at a point, and how far to go on: from the middle, mostly.
 
         From the middle of a sliver the line would go along it: that is crossed at a right angle.
@@ -277,6 +150,10 @@ class RegionSearch:
         Q = self.gram.quadratic
         return Signed(Q.centred(Q.middle) if Q.width else Matrix(self.bases.kernel), self.y)
 
+    def refuse(self, cause: str, at: Array | Point, region: Any) -> DegeneratePathError:
+        """The error that ends the search."""
+        return self._refuse(cause, at, region.margin.size)
+
     def _refuse(self, cause: str, costs: Array | Point, n_margin: int) -> DegeneratePathError:
         return DegeneratePathError(
             cause,
@@ -292,25 +169,3 @@ def _way(half_planes: list[HalfPlane], point: Array, direction: Array) -> float:
     planes = np.array(half_planes)
     left, rate = planes @ np.array([1.0, *point]), planes[:, 1:] @ direction
     return float(np.divide(-left, rate, out=np.ones(rate.size), where=rate < 0).clip(0.0, 1.0).min())
-
-
-def _between(start: Point, stop: Point, share: float) -> Point:
-    return start[0] + share * (stop[0] - start[0]), start[1] + share * (stop[1] - start[1])
-
-
-def _share(start: Point, stop: Point, point: Point) -> float:
-    """Where the projection of a point is on the segment from start to stop: 0 and 1 are its ends."""
-    dx, dz = stop[0] - start[0], stop[1] - start[1]
-    return ((point[0] - start[0]) * dx + (point[1] - start[1]) * dz) / (dx * dx + dz * dz)
-
-
-def _distance(border: HalfPlane, point: Point) -> float:
-    """How far inside a half-plane a point is."""
-    return border[0] + border[1] * point[0] + border[2] * point[1]
-
-
-def _without(part: tuple[float, float], first: float, last: float) -> list[tuple[float, float]]:
-    """What is left of an interval without another."""
-    if last <= part[0] or first >= part[1]:
-        return [part]
-    return [(a, b) for a, b in ((part[0], first), (last, part[1])) if b > a]

@@ -532,7 +532,7 @@ def test_ranges_that_are_none_are_refused(wrong):
 
 def test_a_map_that_misses_something_is_refused(monkeypatch):
     svm = generic(n=6, seed=1)
-    monkeypatch.setattr(RegionSearch, "_cross_edge", lambda *_: iter(()))
+    monkeypatch.setattr(RegionSearch, "cross", lambda *_: iter(()))
     with pytest.raises(pc.DegeneratePathError, match="miss or overlap") as refused:
         pc.plane(svm, SQUARE, SQUARE)
     assert ", at C_plus=1.53" in str(refused.value)  # centroid of the only region; not at some t: a map has none
