@@ -21,6 +21,7 @@ from paretoclf.common.checks import Array, Index, check_count, real_array
 from paretoclf.common.errors import DegeneratePathError, InputError
 from paretoclf.common.files import AnyFile
 from paretoclf.common.linear_programs import linprog
+from paretoclf.common.tables import Tabular
 from paretoclf.common.tolerances import AFFINE, CERTIFY, STRANGERS
 from paretoclf.engine.general import follow
 from paretoclf.engine.reduction.presolve import reduce
@@ -53,7 +54,7 @@ from paretoclf.proof.programs import CompiledProof, Sizes, Units, judge_points
 
 
 @dataclass(frozen=True, repr=False)
-class ProblemPath(OnLine):
+class ProblemPath(OnLine, Tabular):
     """The optimum of a quadratic or linear program at every point of a line of its parameters.
 
     Attributes
@@ -391,6 +392,13 @@ class ProblemPath(OnLine):
         share = (t - self.t[j]) / length if length > 0 else 0.0
         x, z = self.points.segment(j)
         return between(x, share), between(z, share)
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        """One for each change of an event, as for the paths of classifiers."""
+        for event in self.events:
+            scalars = {name: value for name, value in event.parameters.items() if np.ndim(value) == 0}
+            for name, before, after in event.changes:
+                yield {"t": event.t, **scalars, "name": name, "before": before, "after": after}
 
     def __repr__(self) -> str:
         sizes = f"{self.program.n} columns and {self.program.m} rows"

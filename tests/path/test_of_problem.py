@@ -582,3 +582,14 @@ def test_an_excess_is_measured_where_it_is():
     path = pc.trace(cp.Problem(cp.Minimize(x), [x >= th]), {th: 1000.0}, {th: 1.0}, progress=False)
     assert path.judge([0.0, 1.0], {"x": [1000.0, 1.0]}).passes()
     assert not path.judge([0.0, 1.0], {"x": [1000.0, 1.00001]}).passes()
+
+
+def test_a_path_is_a_table_of_what_changes():
+    w, lam = cp.Variable(2, name="w"), cp.Parameter(nonneg=True, name="lam")
+    path = pc.trace(cp.Problem(cp.Minimize(cp.sum_squares(w - [3, 1]) / 2 + lam * cp.norm1(w))), {lam: 5}, {lam: 0})
+    rows = path.records()
+    assert [round(row["lam"], 9) for row in rows] == [3.0, 1.0]
+    assert [(row["name"], row["before"], row["after"]) for row in rows] == [
+        (name, before, after) for event in path.events for name, before, after in event.changes
+    ]
+    assert "<table" in path._repr_html_()
