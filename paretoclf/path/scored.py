@@ -14,7 +14,7 @@ import numpy as np
 
 from paretoclf.common.checks import Array, Rng
 from paretoclf.common.errors import InputError
-from paretoclf.common.tolerances import CERTIFY
+from paretoclf.common.tolerances import CERTIFY, SCORE_TIE
 from paretoclf.roc.scores import PathScores
 
 if TYPE_CHECKING:
@@ -98,6 +98,8 @@ class Scored:
         size = np.maximum(np.abs(start), np.abs(end)).max(initial=0.0)
         if np.abs(middle - 0.5 * (start + end)).max(initial=0.0) > CERTIFY * size:
             raise InputError("path must have a classifier whose scores are affine between breakpoints: use sweep")
+        for each in (start, end):  # where w = 0 all are 0, not noise
+            each[:, np.abs(each).max(axis=0, initial=0.0) <= SCORE_TIE * size] = 0.0
         return PathScores(np.append(t[long], t[-1]), start, end)
 
     def error_curve(self, X: Any, y: Any) -> ErrorCurve:

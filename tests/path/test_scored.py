@@ -130,6 +130,17 @@ def test_within_eps_scores_are_those_of_the_points(data):
     assert path.error_curve(new, y).minimax()
 
 
+def test_scores_of_a_slope_of_zero_are_zero(data):
+    X, y, new = data
+    w, tau = cp.Variable(3, name="w"), cp.Parameter(nonneg=True, name="tau")
+    gain = cp.sum(cp.minimum(1, cp.multiply(y, X @ w)))
+    path = pc.trace(cp.Problem(cp.Maximize(gain), [cp.norm1(w) <= 1 - tau]), {tau: 0.0}, {tau: 2.0})
+    scores = path.scores(new)
+    assert path.status == "infeasible"
+    assert scores.t[-1] == path.t[-1]
+    assert not scores(path.t[-1]).any()
+
+
 def test_what_has_no_classifier_says_what_to_name(data):
     X, y, _ = data
     v, lam = cp.Variable(3, name="v"), cp.Parameter(nonneg=True, name="lam")
