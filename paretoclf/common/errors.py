@@ -13,6 +13,10 @@ class InputError(ParetoclfError, ValueError):
     """An argument is not what it must be; the message names the argument, the value and the allowed range."""
 
 
+class NeedsConeError(InputError):
+    """A quadratic or linear program was asked for, and the problem needs a cone."""
+
+
 class SolveError(ParetoclfError, RuntimeError):
     """A numerical solver returned no usable point."""
 

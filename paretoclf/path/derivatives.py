@@ -10,19 +10,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from paretoclf.common.checks import Array, check_positive_number, real_array
-from paretoclf.common.errors import InputError
+from paretoclf.common.errors import InputError, NeedsConeError
 from paretoclf.common.tables import Tabular, listing
 from paretoclf.engine.reduction.program import ProgramLine, Reading, between
 from paretoclf.path.along import shown
 from paretoclf.path.beside import Beside, beside
+from paretoclf.path.slope_bounds import slope_bounds
 from paretoclf.path.tracing import source_between, source_here
 from paretoclf.path.unique import undetermined
 from paretoclf.problem.qp import QP
+
+if TYPE_CHECKING:
+    from paretoclf.path.of_cones import SlopeBounds
 
 #: Lengths of a direction that are tried, each a tenth of the one before, until its parameters may have such values.
 _TENTHS = 16
@@ -109,7 +113,7 @@ class Derivatives:
             for index in np.ndindex(*shape):
                 unit = np.zeros(shape)
                 unit[index] = 1.0
-                column = derivatives(self.problem, {key: unit})
+                column = _exact(self.problem, {key: unit})
                 if not column.two_sided or column.right is None:
                     where = f"{_called(key)}{list(index) if index else ''}"
                     raise InputError(
@@ -131,7 +135,7 @@ class Derivatives:
         rng, whole = np.random.default_rng(0), {}
         for key in self.keys:
             whole[key] = rng.normal(size=() if isinstance(self.problem, QP) else key.shape)
-        return derivatives(self.problem, whole).two_sided
+        return _exact(self.problem, whole).two_sided
 
     def judge(self, gradient: Mapping[Any, Any], tol: float = 1e-6) -> JudgedGradient:
         """Judge rates along this direction that somebody else computed, such as a differentiable layer.
@@ -230,25 +234,28 @@ class JudgedGradient(Tabular):
         yield from (dict(vars(row)) for row in self.rows)
 
 
-def derivatives(problem: Any, direction: Mapping[Any, Any]) -> Derivatives:
+def derivatives(problem: Any, direction: Mapping[Any, Any]) -> Derivatives | SlopeBounds:
     """Left and right derivatives of an optimum in a direction of its parameters, and how far they hold.
 
     Parameters
     ----------
     problem : cvxpy.Problem or QP
-        A linear or quadratic program; its parameters have the values that they hold (0 in a `QP`).
+        A linear or quadratic program; its parameters have the values that they hold (0 in a `QP`). Any other convex
+        problem has bounds of its value's slopes, and nothing of its solution.
     direction : mapping of cvxpy.Parameter (of str, for a QP) to number or array
         By what each parameter moves in a unit; what is left out stays.
 
     Returns
     -------
-    Derivatives
+    Derivatives or SlopeBounds
+        For a problem with norms, logarithms or semidefinite matrices: between which numbers every slope of the optimal
+        value is, on both sides, for a unit of the direction.
 
     Raises
     ------
     InputError
-        If it is no linear or quadratic program, a parameter moves a matrix of it, the direction is 0, or there is no
-        optimum at the point.
+        If it is no convex problem, a parameter moves a matrix of it, the direction is 0, or there is no optimum at the
+        point (or beside it, where it has cones).
     DegeneratePathError
         If what happens beside the point cannot be proved.
 
@@ -271,9 +278,15 @@ def derivatives(problem: Any, direction: Mapping[Any, Any]) -> Derivatives:
     size = max((float(np.abs(value).max(initial=0.0)) for value in moved.values()), default=0.0)
     if not (np.isfinite(size) and size > 0.0):
         raise InputError(f"direction must be finite, and not 0, got {direction!r:.100}")
-    source_here(problem)  # refuses what is no such program, and parameters without a value
+    program = _is_program(problem)
     at = {key: np.zeros(()) if isinstance(problem, QP) else np.array(_value_of(key), dtype=float) for key in moved}
     unit = (max((float(np.abs(v).max(initial=0.0)) for v in at.values()), default=0.0) or 1.0) / size
+
+    def values(s: float) -> Any:
+        return {key: at[key] + s * np.broadcast_to(d, at[key].shape) for key, d in moved.items()}
+
+    if not program:
+        return slope_bounds(problem, values, unit, min(_furthest(at, moved, sign, unit) for sign in (-1.0, 1.0)))
 
     def side(sign: float) -> Beside | None:
         most = _furthest(at, moved, sign, unit)
@@ -281,12 +294,7 @@ def derivatives(problem: Any, direction: Mapping[Any, Any]) -> Derivatives:
             return None
 
         def source_at(begin: float, end: float) -> Any:
-            start: Any
-            stop: Any
-            start, stop = (
-                {key: at[key] + sign * s * np.broadcast_to(d, at[key].shape) for key, d in moved.items()}
-                for s in (begin, end)
-            )
+            start, stop = (values(sign * s) for s in (begin, end))
             if isinstance(problem, QP):
                 start, stop = ({key: float(v) for key, v in each.items()} for each in (start, stop))
             return source_between(problem, start, stop, still=True)
@@ -306,6 +314,22 @@ def derivatives(problem: Any, direction: Mapping[Any, Any]) -> Derivatives:
         problem,
         tuple(moved),
     )
+
+
+def _exact(problem: Any, direction: Mapping[Any, Any]) -> Derivatives:
+    """The derivatives of a program."""
+    found = derivatives(problem, direction)
+    assert isinstance(found, Derivatives)
+    return found
+
+
+def _is_program(problem: Any) -> bool:
+    """Whether it is a linear or quadratic program; parameters without a value are refused for all."""
+    try:
+        source_here(problem)
+    except NeedsConeError:
+        return False
+    return True
 
 
 def _called(key: Any) -> str:

@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from paretoclf.common.checks import Array, real_array, what_it_is
-from paretoclf.common.errors import InputError
+from paretoclf.common.errors import InputError, NeedsConeError
 from paretoclf.common.tolerances import AFFINE, SAME_NUMBER
 from paretoclf.engine.reduction.moving import standing_rows
 from paretoclf.engine.reduction.program import ProgramLine, Reading, between, symmetric
@@ -363,20 +363,20 @@ def _check_cones(model: Model) -> None:
     for name, c in model.constraints.items():
         where = f"constraint {name}" if c.label else called(name, c)
         if not isinstance(c, cp.constraints.Equality | cp.constraints.Zero | cp.constraints.Inequality):
-            raise InputError(_cone_said(where, f"a cone of the kind {type(c).__name__}"))
+            raise _needs_cone(where, f"a cone of the kind {type(c).__name__}")
         equation = isinstance(c, cp.constraints.Equality | cp.constraints.Zero)
         parts.append((where, c.expr, "is_affine" if equation else "is_pwl"))
     for name, variable in model.variables.items():
         if variable.attributes["PSD"] or variable.attributes["NSD"]:
-            raise InputError(_cone_said(f"variable {name}", "semidefinite"))
+            raise _needs_cone(f"variable {name}", "semidefinite")
     for name, expression, test in parts:
         if not getattr(expression, test)():
             atom = _culprit(expression, test)
-            raise InputError(_cone_said(name, short(atom)))
+            raise _needs_cone(name, short(atom))
 
 
-def _cone_said(where: str, what: str) -> str:
-    return (
+def _needs_cone(where: str, what: str) -> NeedsConeError:
+    return NeedsConeError(
         f"problem must be a quadratic or linear program, got {what} in {where}: that needs a cone, and the path is no "
         "sequence of straight lines. Pass eps=1e-4 for one that is proved within that at every t, or use sweep"
     )
@@ -394,7 +394,7 @@ def _check_dims(dims: Any) -> None:
     """No cone may be left whatever the expressions said."""
     left = [kind for kind in ("soc", "psd", "exp", "p3d", "pnd") if getattr(dims, kind, None)]
     if left:
-        raise InputError(_cone_said("what CVXPY compiles", f"cones of the kind {', '.join(left)}"))
+        raise _needs_cone("what CVXPY compiles", f"cones of the kind {', '.join(left)}")
 
 
 def _inverted(chain: Any, inverse: Any, x: Array, z: Array) -> Any:

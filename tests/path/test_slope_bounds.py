@@ -1,0 +1,58 @@
+"""Bounds of the slopes of optimal values of problems with cones, against closed forms and differences of solves."""
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import paretoclf as pc
+
+
+@pytest.fixture(scope="module")
+def nearest():
+    x = cp.Variable(3, name="x")
+    tau, lam = (cp.Parameter(nonneg=True, name=name, value=value) for name, value in (("tau", 2.0), ("lam", 0.3)))
+    objective = cp.norm2(x - [3, 2, 1]) + lam * cp.norm1(x)
+    return cp.Problem(cp.Minimize(objective), [cp.norm2(x) <= tau]), tau, lam
+
+
+@pytest.mark.parametrize("by", [(1.0, 0.0), (-2.0, 0.0), (0.0, 1.0), (1.0, 1.0)])
+def test_slopes_are_within_their_bounds(nearest, by):
+    problem, tau, lam = nearest
+    found = pc.derivatives(problem, {tau: by[0], lam: by[1]})
+    values, h = [], 1e-4
+    for sign in (-1, 1):
+        tau.value, lam.value = 2.0 + sign * h * by[0], 0.3 + sign * h * by[1]
+        settings = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-12)
+        values.append(problem.solve(solver="CLARABEL", **settings))
+    tau.value, lam.value = 2.0, 0.3
+    slope = (values[1] - values[0]) / (2 * h)
+    assert found.lower - 1e-6 <= slope <= found.upper + 1e-6
+    assert found.upper - found.lower < 1e-4
+
+
+def test_an_exponential_has_its_derivative():
+    z, b = cp.Variable(name="z"), cp.Parameter(name="b", value=1.0)
+    found = pc.derivatives(cp.Problem(cp.Minimize(cp.exp(z)), [z >= b, z <= 5]), {b: 1.0})
+    assert found.lower <= np.e <= found.upper
+    assert found.upper - found.lower < 1e-4
+
+
+def test_a_kink_has_both_slopes_between_its_bounds():
+    z, a = cp.Variable(2, name="z"), cp.Parameter(name="a", value=0.0)
+    found = pc.derivatives(cp.Problem(cp.Minimize(1 + cp.norm2(z)), [z[0] == a]), {a: 1.0})  # 1 + |a|
+    assert found.lower <= -1 + 1e-6
+    assert found.upper >= 1 - 1e-6
+    assert max(abs(found.lower), abs(found.upper)) < 1.01
+
+
+def test_what_has_no_such_bounds_is_refused(nearest):
+    problem, tau, lam = nearest
+    tau.value = 0.0
+    with pytest.raises(pc.InputError, match="may move both ways"):
+        pc.derivatives(problem, {tau: 1.0})
+    tau.value = 2.0
+    with pytest.raises(pc.InputError, match="not 0"):
+        pc.derivatives(problem, {lam: 0.0})
+    x, b = cp.Variable(2, name="x"), cp.Parameter(name="b", value=1.0)
+    with pytest.raises((pc.InputError, pc.errors.DegeneratePathError)):  # a disc and a line that touches it
+        pc.derivatives(cp.Problem(cp.Minimize(x[1]), [cp.norm2(x) <= 1, x[0] >= b]), {b: 1.0})
