@@ -50,6 +50,13 @@ class Unit(Sparse):
         return LinearRule(w / max(np.linalg.norm(w), 1e-9), 0.0)
 
 
+class Shifted(Sparse):
+    """Its threshold moves with its parameter."""
+
+    def classifier(self, values, numbers):
+        return LinearRule(numbers["w"], float(numbers["b"]) - values["lam"] / 10)
+
+
 @pytest.fixture(scope="module")
 def data():
     rng = np.random.default_rng(3)
@@ -128,6 +135,13 @@ def test_within_eps_scores_are_those_of_the_points(data):
     for t in (0.0, 0.37, 1.0):
         assert np.abs(scores(t) - path.rule(t).decision_function(new)).max() < 1e-9
     assert path.error_curve(new, y).minimax()
+
+
+def test_a_classifier_may_ask_for_the_parameters(data, path):
+    X, y, new = data
+    shifted = pc.trace(Shifted(X, y), lam=(20.0, 0.2)).scores(new)
+    for t in (0.0, 0.41, 1.0):
+        assert np.abs(shifted(t) - (path.scores(new)(t) - path.parameters(t)["lam"] / 10)).max() < 1e-9
 
 
 def test_scores_of_a_slope_of_zero_are_zero(data):
