@@ -180,3 +180,19 @@ def test_a_path_from_a_file_has_no_classifier(path, tmp_path):
     path.save(tmp_path / "path.npz")
     with pytest.raises(pc.InputError, match="needs the problem"):
         pc.load(tmp_path / "path.npz").scores(np.zeros((1, 3)))
+
+
+def test_scores_jump_where_the_optimum_does():
+    w, a = cp.Variable(1, name="w"), cp.Parameter(name="a")
+    path = pc.trace(cp.Problem(cp.Minimize((a - 1) * w[0]), [w >= -1, w <= 1]), {a: 0.0}, {a: 2.0})
+    scores = path.scores([[1.0], [-2.0]])
+    assert scores.t.tolist() == [0.0, 0.5, 1.0]
+    assert scores.start.tolist() == scores.end.tolist() == [[1.0, -1.0], [-2.0, 2.0]]
+
+
+def test_a_path_of_one_point_has_a_rule_and_no_scores():
+    w, tau = cp.Variable(1, name="w"), cp.Parameter(nonneg=True, name="tau")
+    path = pc.trace(cp.Problem(cp.Minimize(cp.sum_squares(w - 1)), [cp.norm1(w) <= 1 - tau]), {tau: 1.0}, {tau: 2.0})
+    assert path.rule(0.0).w.tolist() == [0.0]
+    with pytest.raises(pc.InputError, match=r"read rule\(t\) there"):
+        path.scores([[1.0]])
