@@ -27,7 +27,8 @@ from paretoclf.path.of_problem_stored import fields_of
 from paretoclf.path.on_pieces import check_certificates
 from paretoclf.path.pieces import Pieces
 from paretoclf.path.quantile import QuantilePath
-from paretoclf.path.storage import finite, take_samples, whole
+from paretoclf.path.storage import finite, whole
+from paretoclf.path.stored_samples import take_samples
 from paretoclf.problem.costs import CostLine, Costs, SampleCosts
 from paretoclf.problem.gram import Gram
 from paretoclf.problem.kernels import kernel_from_spec

@@ -18,7 +18,7 @@ from paretoclf.common.tolerances import BOUND_ROUNDING, CERTIFY
 from paretoclf.engine.sets import LEFT, MARGIN, RIGHT
 from paretoclf.path.pieces import Pieces, Shares
 from paretoclf.path.scored import errors_of
-from paretoclf.path.storage import write_arrays
+from paretoclf.path.stored_samples import write_arrays
 from paretoclf.problem.costs import Costs
 from paretoclf.problem.gram import Gram
 from paretoclf.problem.lines import SampleLine

@@ -28,7 +28,7 @@ from paretoclf.path.maps.polygon import area, borders, rectangle
 from paretoclf.path.maps.precisely import PreciseRegions
 from paretoclf.path.maps.region import Bases, Region, Sets
 from paretoclf.path.maps.stored import pack
-from paretoclf.path.storage import write_arrays
+from paretoclf.path.stored_samples import write_arrays
 from paretoclf.problem.classifiers import Classifier
 from paretoclf.problem.costs import Costs
 from paretoclf.problem.gram import Gram
