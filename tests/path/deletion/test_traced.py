@@ -56,6 +56,8 @@ def test_each_score_is_that_of_the_problem_without_the_sample(data):
     out = path.leave_one_out()
     assert out.passes()
     assert len(out.scores) == 9
+    first = out.stretches[0]
+    assert (first.start, first.stop, first.segments) == (0.0, 1.0, len(first.path.labels))
     for t in (0.2, 0.9):
         lam = float(path.parameters(t)["lam"])
         expected = [
