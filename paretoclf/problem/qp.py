@@ -141,6 +141,16 @@ class QP:
             same &= move["l"] == move["u"]
         return same
 
+    @property
+    def above(self) -> Any:
+        """Rows that are no equations and have an upper bound, bool array of shape (m,)."""
+        return ~self.equations & np.isfinite(self.u)
+
+    @property
+    def below(self) -> Any:
+        """Rows that are no equations and have a lower bound, bool array of shape (m,)."""
+        return ~self.equations & np.isfinite(self.l)
+
     def row(self, i: int) -> str:
         """The name of a row."""
         return f"row {i}" if self.names is None else str(self.names[1][i])

@@ -88,8 +88,8 @@ class LineOfArrays:
 #: The constraints of the problem of a QP by their labels: which rows each has.
 BLOCKS: Mapping[str, Callable[[QP], Mask]] = {
     "equations": lambda qp: qp.equations,
-    "upper bounds of rows": lambda qp: ~qp.equations & np.isfinite(qp.u),
-    "lower bounds of rows": lambda qp: ~qp.equations & np.isfinite(qp.l),
+    "upper bounds of rows": lambda qp: qp.above,
+    "lower bounds of rows": lambda qp: qp.below,
 }
 
 

@@ -28,10 +28,7 @@ def line_of(qp: QP, first: Mapping[str, float], last: Mapping[str, float]) -> Pr
     """
     ends, sense = (qp.at(first), qp.at(last)), float(qp.sense)
     q, low, high = (np.stack([end[key] for end in ends]) for key in "qlu")
-    equal = qp.equations
-    equations, above, below = (
-        np.flatnonzero(each) for each in (equal, ~equal & np.isfinite(qp.u), ~equal & np.isfinite(qp.l))
-    )
+    equations, above, below = (np.flatnonzero(rows) for rows in (qp.equations, qp.above, qp.below))
     by_rows = sp.csr_array(qp.A)
     return ProgramLine(
         sp.csc_array(sense * qp.P),
