@@ -82,27 +82,24 @@ def svm(n: int) -> Iterator[str]:
         yield f"2C-SVM n = {n}, {form}: {said}; trace of costs {fast:.3f} s, ratio {slow / fast:.1f}, apart {off:.0e}"
 
 
-def lasso(*sizes: tuple[int, int]) -> Iterator[str]:
+def lasso(n: int, d: int) -> Iterator[str]:
     """A lasso beside scikit-learn's path."""
     from sklearn.linear_model import lars_path
 
-    for n, d in sizes:
-        rng = np.random.default_rng(n + d)
-        X = rng.normal(size=(n, d))
-        y = X[:, :10] @ rng.normal(size=10) + rng.normal(size=n)
-        w, lam = cp.Variable(d, name="w"), cp.Parameter(nonneg=True, name="lam")
-        top = float(np.abs(X.T @ y).max())
-        low = 0.02 * top
-        problem = cp.Problem(cp.Minimize(cp.sum_squares(X @ w - y) / 2 + lam * cp.norm1(w)))
-        said, seconds, path = path_of(problem, {lam: top}, {lam: low})
-        theirs, (alphas, _, coefs) = timed(
-            lambda X=X, y=y, low=low, n=n: lars_path(X, y, alpha_min=low / n, method="lasso")
-        )
-        off = max(
-            float(np.abs(path.at(lam=float(np.clip(a * n, low, top))).variables["w"] - coefs[:, k]).max())
-            for k, a in list(enumerate(alphas))[:: max(len(alphas) // 7, 1)]
-        )
-        yield f"lasso {n} x {d}: {said}; lars_path {theirs:.3f} s, ratio {seconds / theirs:.1f}, apart {off:.0e}"
+    rng = np.random.default_rng(n + d)
+    X = rng.normal(size=(n, d))
+    y = X[:, :10] @ rng.normal(size=10) + rng.normal(size=n)
+    w, lam = cp.Variable(d, name="w"), cp.Parameter(nonneg=True, name="lam")
+    top = float(np.abs(X.T @ y).max())
+    low = 0.02 * top
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(X @ w - y) / 2 + lam * cp.norm1(w)))
+    said, seconds, path = path_of(problem, {lam: top}, {lam: low})
+    theirs, (alphas, _, coefs) = timed(lambda: lars_path(X, y, alpha_min=low / n, method="lasso"))
+    off = max(
+        float(np.abs(path.at(lam=float(np.clip(a * n, low, top))).variables["w"] - coefs[:, k]).max())
+        for k, a in list(enumerate(alphas))[:: max(len(alphas) // 7, 1)]
+    )
+    yield f"lasso {n} x {d}: {said}; lars_path {theirs:.3f} s, ratio {seconds / theirs:.1f}, apart {off:.0e}"
 
 
 def rows(n: int) -> Iterator[str]:
@@ -118,50 +115,47 @@ def rows(n: int) -> Iterator[str]:
     yield f"lasso {n} x 5: {said}; one Clarabel solution {theirs:.2f} s, ratio {seconds / theirs:.1f}"
 
 
-def quantile(*sizes: int) -> Iterator[str]:
+def quantile(n: int) -> Iterator[str]:
     """All quantiles of a regression."""
-    for n in sizes:
-        rng = np.random.default_rng(n)
-        X = np.column_stack([np.ones(n), rng.normal(size=(n, 3))])
-        y = X @ rng.normal(size=4) + rng.normal(size=n)
-        w, tau = cp.Variable(4, name="w"), cp.Parameter(nonneg=True, name="tau")
-        up, down = cp.Variable(n, nonneg=True, name="up"), cp.Variable(n, nonneg=True, name="down")
-        problem = cp.Problem(cp.Minimize(tau * cp.sum(up) + (1 - tau) * cp.sum(down)), [X @ w + up - down == y])
-        yield f"quantile regression {n} x 4: {path_of(problem, {tau: 0.02}, {tau: 0.98})[0]}"
+    rng = np.random.default_rng(n)
+    X = np.column_stack([np.ones(n), rng.normal(size=(n, 3))])
+    y = X @ rng.normal(size=4) + rng.normal(size=n)
+    w, tau = cp.Variable(4, name="w"), cp.Parameter(nonneg=True, name="tau")
+    up, down = cp.Variable(n, nonneg=True, name="up"), cp.Variable(n, nonneg=True, name="down")
+    problem = cp.Problem(cp.Minimize(tau * cp.sum(up) + (1 - tau) * cp.sum(down)), [X @ w + up - down == y])
+    yield f"quantile regression {n} x 4: {path_of(problem, {tau: 0.02}, {tau: 0.98})[0]}"
 
 
-def smoothing(order: int, *sizes: int) -> Iterator[str]:
+def smoothing(order: int, n: int) -> Iterator[str]:
     """A signal, its differences of an order penalised, from nothing to all."""
-    for n in sizes:
-        rng = np.random.default_rng(n)
-        y = np.repeat(rng.normal(size=8), -(-n // 8))[:n] + 0.3 * rng.normal(size=n)
-        x, lam = cp.Variable(n, name="x"), cp.Parameter(nonneg=True, name="lam")
-        problem = cp.Problem(cp.Minimize(cp.sum_squares(x - y) / 2 + lam * cp.norm1(cp.diff(x, order))))
-        top = float(n) if order == 1 else float(n) ** 2 / 8
-        said, seconds, _ = path_of(problem, {lam: 0.0}, {lam: top})
-        theirs = solved(problem, {lam: 0.5 * top})
-        name = "fused lasso" if order == 1 else "trend filter"
-        yield f"{name} n = {n}: {said}; one Clarabel solution {theirs:.3f} s: as long as {seconds / theirs:.0f}"
+    rng = np.random.default_rng(n)
+    y = np.repeat(rng.normal(size=8), -(-n // 8))[:n] + 0.3 * rng.normal(size=n)
+    x, lam = cp.Variable(n, name="x"), cp.Parameter(nonneg=True, name="lam")
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(x - y) / 2 + lam * cp.norm1(cp.diff(x, order))))
+    top = float(n) if order == 1 else float(n) ** 2 / 8
+    said, seconds, _ = path_of(problem, {lam: 0.0}, {lam: top})
+    theirs = solved(problem, {lam: 0.5 * top})
+    name = "fused lasso" if order == 1 else "trend filter"
+    yield f"{name} n = {n}: {said}; one Clarabel solution {theirs:.3f} s: as long as {seconds / theirs:.0f}"
 
 
-def factors(*sizes: tuple[int, int]) -> Iterator[str]:
+def factors(n: int, k: int) -> Iterator[str]:
     """The efficient frontier of a factor model, with caps."""
-    for n, k in sizes:
-        rng = np.random.default_rng(n)
-        F, own, mu = rng.normal(size=(n, k)) / np.sqrt(k), rng.uniform(0.5, 1.5, n), rng.normal(size=n)
-        cap = 10 / n
-        w, f, gain = cp.Variable(n, name="w"), cp.Variable(k, name="f"), cp.Parameter(nonneg=True, name="gain")
-        risk = cp.sum_squares(f) / 2 + cp.sum_squares(cp.multiply(np.sqrt(own), w)) / 2
-        limits = [f == F.T @ w, cp.sum(w) == 1, w >= 0, w <= cap]
-        said, seconds, _ = path_of(cp.Problem(cp.Minimize(risk - gain * (mu @ w)), limits), {gain: 0.0}, {gain: 2.0})
-        peer = ""
-        if n <= 500 and find_spec("cvxcla"):
-            from cvxcla import CLA
+    rng = np.random.default_rng(n)
+    F, own, mu = rng.normal(size=(n, k)) / np.sqrt(k), rng.uniform(0.5, 1.5, n), rng.normal(size=n)
+    cap = 10 / n
+    w, f, gain = cp.Variable(n, name="w"), cp.Variable(k, name="f"), cp.Parameter(nonneg=True, name="gain")
+    risk = cp.sum_squares(f) / 2 + cp.sum_squares(cp.multiply(np.sqrt(own), w)) / 2
+    limits = [f == F.T @ w, cp.sum(w) == 1, w >= 0, w <= cap]
+    said, seconds, _ = path_of(cp.Problem(cp.Minimize(risk - gain * (mu @ w)), limits), {gain: 0.0}, {gain: 2.0})
+    peer = ""
+    if n <= 500 and find_spec("cvxcla"):
+        from cvxcla import CLA
 
-            S, one = F @ F.T + np.diag(own), {"a": np.ones((1, n)), "b": np.ones(1)}
-            theirs, cla = timed(lambda: CLA(mu, S, np.zeros(n), np.full(n, cap), **one))  # noqa: B023
-            peer = f"; cvxcla {theirs:.2f} s, {len(cla.turning_points)} turning points, ratio {seconds / theirs:.2f}"
-        yield f"portfolio of {n} with {k} factors: {said}{peer}"
+        S, one = F @ F.T + np.diag(own), {"a": np.ones((1, n)), "b": np.ones(1)}
+        theirs, cla = timed(lambda: CLA(mu, S, np.zeros(n), np.full(n, cap), **one))
+        peer = f"; cvxcla {theirs:.2f} s, {len(cla.turning_points)} turning points, ratio {seconds / theirs:.2f}"
+    yield f"portfolio of {n} with {k} factors: {said}{peer}"
 
 
 def control(horizon: int) -> Iterator[str]:
@@ -193,25 +187,27 @@ def netlib(count: int) -> Iterator[str]:
         yield f"{file.stem}, {qp.A.shape[0]} rows: {said}, {seconds:.2f} s"
 
 
-#: Each row: what makes it, with what, and with what in a smoke.
-ROWS: dict[str, tuple[Callable[..., Iterator[str]], tuple[Any, ...], tuple[Any, ...]]] = {
-    "svm": (svm, (500,), (40,)),
-    "lasso": (lasso, ((500, 1000), (1000, 200)), ((30, 10),)),
-    "rows": (rows, (30_000,), (200,)),
-    "quantile": (quantile, (1000, 10_000), (40,)),
-    "fused": (smoothing, (1, 500, 2000), (1, 20)),
-    "trend": (smoothing, (2, 500, 2000), (2, 20)),
-    "factors": (factors, ((500, 20), (2000, 50)), ((20, 3),)),
-    "control": (control, (400,), (4,)),
-    "netlib": (netlib, (10,), (1,)),
+#: Each row: what makes it, for which sizes, and for which in a smoke.
+ROWS: dict[str, tuple[Callable[..., Iterator[str]], tuple[tuple[int, ...], ...], tuple[int, ...]]] = {
+    "svm": (svm, ((500,),), (40,)),
+    "lasso": (lasso, ((500, 1000), (1000, 200)), (30, 10)),
+    "rows": (rows, ((30_000,),), (200,)),
+    "quantile": (quantile, ((1000,), (10_000,)), (40,)),
+    "fused": (smoothing, ((1, 500), (1, 2000)), (1, 20)),
+    "trend": (smoothing, ((2, 500), (2, 2000)), (2, 20)),
+    "factors": (factors, ((500, 20), (2000, 50)), (20, 3)),
+    "control": (control, ((400,),), (4,)),
+    "netlib": (netlib, ((10,),), (1,)),
 }
 
 
-def row(name: str, smoke: bool) -> None:
+def row(name: str, size: tuple[int, ...]) -> None:
     """Print a row, line by line, and the memory that it took."""
-    made, whole, small = ROWS[name]
-    for line in made(*(small if smoke else whole)):
-        print(f"{line}; {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB", flush=True)
+    try:
+        for line in ROWS[name][0](*size):
+            print(f"{line}; {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB", flush=True)
+    except (pc.InputError, pc.DegeneratePathError) as error:
+        print(f"{name} {', '.join(map(str, size))}: refused: {error}", flush=True)
 
 
 def main() -> None:
@@ -223,15 +219,16 @@ def main() -> None:
     args = parser.parse_args()
     context = multiprocessing.get_context("spawn")
     for name in args.only:
-        process = context.Process(target=row, args=(name, args.smoke))
-        process.start()
-        process.join(args.limit)
-        if process.is_alive():
-            process.terminate()
-            process.join()
-            print(f"{name}: not done in {args.limit:g} s")
-        elif process.exitcode:
-            sys.exit(f"{name}: failed")
+        for size in (ROWS[name][2],) if args.smoke else ROWS[name][1]:
+            process = context.Process(target=row, args=(name, size))
+            process.start()
+            process.join(args.limit)
+            if process.is_alive():
+                process.terminate()
+                process.join()
+                print(f"{name} {', '.join(map(str, size))}: not done in {args.limit:g} s")
+            elif process.exitcode:
+                sys.exit(f"{name}: failed")
 
 
 if __name__ == "__main__":
