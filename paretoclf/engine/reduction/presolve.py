@@ -361,14 +361,12 @@ class _Reduction:
         self.P = _without(_without(self.P, own).T.tocsr(), own)
         self.q[:, used] += (self.q[:, J] + (inner.T @ beta.T).T) @ D
         self.q[:, J] = 0.0
-        change = sp.coo_array(D.T @ (inner @ D))
-        more = [(change.data, used[change.row], used[change.col])]
+        n = self.line.n
+        self.P = self.P + _placed(D.T @ (inner @ D), used, used, n)
         if cross.nnz:
             self.q += (cross.T @ beta.T).T
-            beside = sp.coo_array(cross.T @ D)
-            more += [(beside.data, beside.row, used[beside.col]), (beside.data, used[beside.col], beside.row)]
-        for data, row, column in more:
-            self.P = self.P + sp.csr_array((data, (row, column)), shape=self.P.shape)
+            beside = _placed(cross.T @ D, np.arange(n), used, n)
+            self.P = self.P + beside + beside.T.tocsr()
         self.P.eliminate_zeros()
 
     def _row_names(self, kept: Index) -> tuple[str, ...]:
@@ -410,6 +408,18 @@ def _entries_of(M: Any) -> Any:
     found.sum_duplicates()
     found.eliminate_zeros()
     return found
+
+
+def _placed(part: Any, rows: Index, columns: Index, n: int) -> Any:
+    """An array, sparse or not, as some increasing rows and columns of a sparse one by rows, of shape (n, n)."""
+    if sp.issparse(part):
+        part = sp.csr_array(part)
+        data, indices, sizes = part.data, columns[part.indices], np.diff(part.indptr)
+    else:
+        data, indices, sizes = part.ravel(), np.tile(columns, rows.size), np.full(rows.size, columns.size)
+    counts = np.zeros(n + 1, dtype=np.int64)
+    counts[rows + 1] = sizes
+    return sp.csr_array((data, indices, np.cumsum(counts)), shape=(n, n))
 
 
 def _without(M: Any, gone: Mask) -> Any:
