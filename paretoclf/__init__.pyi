@@ -42,7 +42,7 @@ from .path.cost import Path as Path
 from .path.deletion.one_out import leave_one_out as leave_one_out
 from .path.derivatives import derivatives as derivatives
 from .path.load import load as load
-from .path.maps.map import plane as plane
+from .path.maps.plane import plane as plane
 from .path.nu_grid import nu_grid as nu_grid
 from .path.ranges import ranges as ranges
 from .path.tracing import trace as trace

@@ -57,7 +57,7 @@ class DegeneratePathError(ParetoclfError, RuntimeError):
     ) -> None:
         self.cause, self.t, self.costs = cause, t, costs
         where = costs if t is None else f"{parameter} = {t:.6g}" + (f" ({costs})" if costs else "")
-        self.where = f"{cause}, at {where}"
+        self.where = f"{cause}, at {where}" if where else cause
         margin = "" if n_margin is None else f", margin set of {n_margin}"  # None: a program has no such set
         super().__init__(f"{self.where}{margin}. {remedy}")
 

@@ -82,7 +82,7 @@ def follow(
     limit = 200 * problem.items + 10_000 if max_events is None else max_events
     if problem.P.dtype == object:
         return _followed(problem, labels, walk=Walk, limit=limit, progress=progress)
-    stated, d = (problem, np.ones(problem.items)) if scaled else _equilibrated(problem)
+    stated, d = (problem, np.ones(problem.items)) if scaled else equilibrated(problem)
     *coarse, finest = WALKS[chosen(engine)]
     coarse = coarse or [finest]
     how: dict[str, Any] = {"limit": limit, "progress": progress}
@@ -154,7 +154,7 @@ def _followed(
         return walk(data, first.labels).follow(limit, report=reaching(update))
 
 
-def _equilibrated(problem: ParametricQP) -> tuple[ParametricQP, Array]:
+def equilibrated(problem: ParametricQP) -> tuple[ParametricQP, Array]:
     """The problem in units d of its items, powers of two, in which no row of H is much larger than another (Ruiz)."""
     n, P, A = problem.n, abs(problem.P), abs(problem.A)
     d: Array = np.ones(problem.items)

@@ -17,6 +17,8 @@ from paretoclf.path.consistent import check_pieces
 from paretoclf.path.cost import Path
 from paretoclf.path.maps.edges import Contact
 from paretoclf.path.maps.map import CostPlane, check_areas, check_proof, check_range
+from paretoclf.path.maps.problem_map import ProblemMap, check_map_proof
+from paretoclf.path.maps.problem_map_stored import fields_of as fields_of_map
 from paretoclf.path.maps.stored import unpack
 from paretoclf.path.margins import MarginPath
 from paretoclf.path.nu import NuPath
@@ -35,12 +37,12 @@ from paretoclf.problem.kernels import kernel_from_spec
 from paretoclf.problem.lines import FixedAsymmetry, HullLine, sizes_of
 
 _OnSamples = Path | QuantilePath | MarginPath | NuPath
-OfProgram = TypeVar("OfProgram", ProblemPath, ConePath)
+OfProgram = TypeVar("OfProgram", ProblemPath, ConePath, ProblemMap)
 AnyPath = _OnSamples | ProblemPath | ConePath
 
 
 def load(file: AnyFile, kernel: Any = None, *, prove: bool = True) -> Any:
-    """Read what `save` of a path or of a map of the cost plane wrote, check it, and prove it again.
+    """Read what `save` of a path or of a map wrote, check it, and prove it again.
 
     Parameters
     ----------
@@ -53,7 +55,7 @@ def load(file: AnyFile, kernel: Any = None, *, prove: bool = True) -> Any:
 
     Returns
     -------
-    Path, QuantilePath, MarginPath, NuPath, ProblemPath, ConePath or CostPlane
+    Path, QuantilePath, MarginPath, NuPath, ProblemPath, ConePath, CostPlane or ProblemMap
         Whichever was saved.
 
     Raises
@@ -73,8 +75,18 @@ def load(file: AnyFile, kernel: Any = None, *, prove: bool = True) -> Any:
     >>> again.value(0.5) == path.value(0.5)
     True
     """
-    kind = load_plane if read_arrays(file, _NEITHER, others=["rectangle"]) else load_path
+    there = read_arrays(file, _NEITHER, others=["rectangle", "of_map"])
+    if "of_map" in there:
+        return load_map(file, prove=prove)
+    kind = load_plane if there else load_path
     return kind(file, kernel, prove=prove)
+
+
+def load_map(file: AnyFile, *, prove: bool = True) -> ProblemMap:
+    """As `load`, for the map of a program and nothing else."""
+    with reading(file, _NO_MAP):
+        arrays = read_arrays(file, _NO_MAP)
+    return _of_program(file, lambda: ProblemMap(**fields_of_map(arrays)), check_map_proof, prove, _NO_MAP)
 
 
 def load_path(file: AnyFile, kernel: Any = None, *, prove: bool = True) -> AnyPath:
@@ -127,7 +139,7 @@ def load_plane(file: AnyFile, kernel: Any = None, *, prove: bool = True) -> Cost
 
 _RANGES = ("C_plus", "C_minus")
 _NO_PATH, _NO_PLANE = "not a saved path", "not a saved map of the cost plane"
-_NEITHER = "not a saved path or map"
+_NO_MAP, _NEITHER = "not a saved map of a program", "not a saved path or map"
 
 
 def _seconds(stored: Any) -> float:
@@ -154,10 +166,10 @@ def _taken(stored: dict[str, Any]) -> tuple[dict[str, Any], Callable[[Any], Gram
 
 
 def _of_program(
-    file: AnyFile, made: Callable[[], OfProgram], check: Callable[[OfProgram], None], prove: bool
+    file: AnyFile, made: Callable[[], OfProgram], check: Callable[[OfProgram], None], prove: bool, wrong: str = ""
 ) -> OfProgram:
-    """A path of a program, exact or within eps: no samples, and no kernel; all of it is judged anew."""
-    with reading(file, _NO_PATH), np.errstate(over="ignore", invalid="ignore"):
+    """A path of a program, exact or within eps, or its map: no samples, and no kernel; all of it is judged anew."""
+    with reading(file, wrong or _NO_PATH), np.errstate(over="ignore", invalid="ignore"):
         path = made()
     if prove:
         with _proving(file, True):

@@ -25,6 +25,9 @@ from paretoclf.engine.reduction.program import Points, Products, ProgramLine, be
 from paretoclf.problem.definite import least_curvature
 from paretoclf.problem.parametric_qp import shortest_stretch
 
+#: What residuals are of.
+CONDITIONS = ("rows", "stationarity", "signs", "complementarity")
+
 
 @dataclass(frozen=True, repr=False)
 class CompiledProof:
@@ -121,9 +124,14 @@ def _interval(begin: float, end: float) -> str:
 def judge_points(line: ProgramLine, t: Array, points: Points) -> CompiledProof:
     """Judge points, between which k segments lie, at t (k + 1,)."""
     residuals, gap = _residuals(line, t, points)
-    largest = float(abs(line.P).max()) if line.P.nnz else 0.0
-    lacking = max(0.0, -float(least_curvature(line.P).min(initial=0.0)))
-    return CompiledProof(t, residuals, gap, lacking / largest if largest else 0.0)
+    return CompiledProof(t, residuals, gap, indefinite(line.P))
+
+
+def indefinite(P: Any) -> float:
+    """By how much a matrix is not proved positive semidefinite, relative to its largest entry."""
+    largest = float(abs(P).max()) if P.nnz else 0.0
+    lacking = max(0.0, -float(least_curvature(P).min(initial=0.0)))
+    return lacking / largest if largest else 0.0
 
 
 def _residuals(line: ProgramLine, t: Array, points: Points) -> tuple[dict[str, Array], Array]:
@@ -134,12 +142,14 @@ def _residuals(line: ProgramLine, t: Array, points: Points) -> tuple[dict[str, A
     parts = []
     for part in blocks(len(x) - 1, line.n + line.m):
         own = slice(part.start, part.stop + 1)
-        parts.append(_judged(line, matrices, sizes, at[own], x[own], z[own]))
+        parts.append(judged(line, matrices, sizes, _data(line, at[own]), x[own], z[own], _Neighbours()))
     found = np.concatenate(parts, axis=1)[:, points.begin]  # of two points at a jump there is no segment
     for j in np.flatnonzero(np.diff(t) <= min(shortest_stretch(line.q, line.b), POINT)).tolist():
         place = np.repeat(points.begin[j] + np.arange(2), 2)
-        found[:, j] = _judged(line, matrices, sizes, at[place], x[place], z[place])[:, ::2].max(axis=1)
-    return dict(zip(("rows", "stationarity", "signs", "complementarity"), found[:4], strict=True)), found[4]
+        data = _data(line, at[place])
+        found_there = judged(line, matrices, sizes, data, x[place], z[place], _Neighbours())
+        found[:, j] = found_there[:, ::2].max(axis=1)
+    return dict(zip(CONDITIONS, found[:4], strict=True)), found[4]
 
 
 class Sizes:
@@ -265,38 +275,59 @@ def _unit(terms: Array, share: float, most: Array) -> Array:
     return np.asarray(size)
 
 
-def _judged(line: ProgramLine, matrices: Sequence[Products], sizes: Sizes, t: Array, X: Array, Z: Array) -> Array:
-    """Residuals of rows, stationarity, signs, complementarity, and the gap (5, k), between k + 1 points."""
-    (P, A, transposed), e = matrices, line.equations
-    begin, end = slice(0, -1), slice(1, None)
+class _Neighbours:
+    """Each two points that follow each other."""
 
-    def either(values: Array) -> Array:
-        """The larger of each two neighbours."""
-        return np.maximum(values[begin], values[end])
+    def most(self, values: Array) -> Array:
+        """The larger value of the two."""
+        return np.maximum(values[:-1], values[1:])
 
-    q, b = (np.broadcast_to(_at(ends, t), (t.size, ends.shape[1])) for ends in (line.q, line.b))
+    def least(self, values: Array) -> Array:
+        """The smaller one."""
+        return np.minimum(values[:-1], values[1:])
+
+    def products(self, off: Array, prices: Array) -> Array:
+        """The largest Bernstein coefficient of what is affine between the two, times the same."""
+        begin, end = slice(0, -1), slice(1, None)
+        own = self.most(np.einsum("ij,ij->i", off, prices))
+        middle = sum(np.einsum("ij,ij->i", off[a], prices[b]) for a, b in ((begin, end), (end, begin)))
+        return np.asarray(np.maximum(own, 0.5 * middle))
+
+
+def judged(
+    line: ProgramLine, matrices: Sequence[Products], sizes: Sizes, data: Sequence[Array], X: Array, Z: Array, of: Any
+) -> Array:
+    """Residuals of rows, stationarity, signs, complementarity, and the gap (5, k), of points and their q, b, constant.
+
+    ``of`` says which points belong together, to each of k parts.
+    """
+    (P, A, transposed), (q, b, constant), e = matrices, data, line.equations
     PX, slack, prices, columns = P(X), b - A(X), np.abs(Z), np.abs(X)
     off, gradient = np.abs(slack), transposed(Z)
     gradient += PX
     gradient += q
-    room, largest, missed = either(off), either(prices), either(np.abs(gradient, out=gradient))
-    units = Units.of(sizes, either(np.abs(q)), either(np.abs(b)), either(columns), largest)
-    beyond = np.hstack([room[:, :e], -np.minimum(slack[begin, e:], slack[end, e:])])
+    room, largest, missed = of.most(off), of.most(prices), of.most(np.abs(gradient, out=gradient))
+    units = Units.of(sizes, of.most(np.abs(q)), of.most(np.abs(b)), of.most(columns), largest)
+    beyond = np.hstack([room[:, :e], -of.least(slack[:, e:])])
     violated, stationarity = (
         (left / unit).max(axis=1, initial=0.0) for left, unit in ((beyond, units.rows), (missed, units.gradient))
     )
-    inequality, least, share = np.arange(line.m) >= e, np.minimum(Z[begin], Z[end]), units.slacks * room
+    inequality, least, share = np.arange(line.m) >= e, of.least(Z), units.slacks * room
     price = units.prices(inequality & ((least < 0.0) | ((share > RESIDUAL_ROUNDING) & (largest > 0.0))))
     signs = -(price * least)[:, e:].min(axis=1, initial=0.0)
     both = np.where((price > 0.0) | (largest == 0.0), np.minimum(share, price * largest), share)
-    value = np.einsum("ij,ij->i", X, 0.5 * PX + q) + between(line.constant, t)
+    value = np.einsum("ij,ij->i", X, 0.5 * PX + q) + constant
     unit = np.maximum(np.abs(value), 1e-3 * np.einsum("ij,ij->i", columns, 0.5 * np.abs(PX) + np.abs(q)))
     rounding = np.einsum("ij,ij->i", largest, units.largest) + units.squares
-    unit = np.maximum(either(unit), PRODUCT_ROUNDING / CERTIFY * rounding)
-    products = either(np.einsum("ij,ij->i", off, prices))
-    middle = sum(np.einsum("ij,ij->i", off[a], prices[b]) for a, b in ((begin, end), (end, begin)))
-    gap = np.maximum(products, 0.5 * middle) / np.maximum(unit, np.finfo(float).tiny)
+    unit = np.maximum(of.most(unit), PRODUCT_ROUNDING / CERTIFY * rounding)
+    gap = of.products(off, prices) / np.maximum(unit, np.finfo(float).tiny)
     return np.stack([violated, stationarity, signs, both[:, e:].max(axis=1, initial=0.0), gap]) + 0.0  # no -0.0
+
+
+def _data(line: ProgramLine, t: Array) -> tuple[Array, Array, Array]:
+    """The vectors q and b at points of a line, and the constant."""
+    q, b = (np.broadcast_to(_at(ends, t), (t.size, ends.shape[1])) for ends in (line.q, line.b))
+    return q, b, between(line.constant, t)
 
 
 def _at(ends: Array, t: Array) -> Array:

@@ -5,13 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from paretoclf.common.checks import check_number, check_pair
 from paretoclf.common.errors import InputError
+from paretoclf.engine.reduction.program import ProgramLine
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Form
 from paretoclf.solve.to_qp import LineOfPrograms
+
+
+class _HasProgram(Protocol):
+    """What has a program, and the sign of its value."""
+
+    line: ProgramLine
+    sign: int
+
+
+Source = TypeVar("Source", bound=_HasProgram)
 
 
 def source_of(
@@ -48,7 +59,7 @@ def source_of(
     what, instead = ("exact path", "pass eps for one within it, or use sweep")
     if kind is not LineOfPrograms:
         what, instead = "path within eps", "use sweep"
-    found = _of_either(formulation, ends[0], line, f"no {what} for {name} in {', '.join(given)}: {instead}. ")
+    found = of_either(formulation, ends[0], line, f"no {what} for {name} in {', '.join(given)}: {instead}. ")
     found.formulation, found.values = formulation, ends
     found.again = partial(source_of, given=given, kind=kind)
     return found
@@ -57,12 +68,12 @@ def source_of(
 def source_at(formulation: Any, given: Mapping[str, Any]) -> LineOfPrograms:
     """The same at one point, as a line on which nothing moves."""
     refusal = f"no program with a certificate for {type(formulation).__name__}: "
-    return _of_either(formulation, formulation.check_values(given), LineOfPrograms.here, refusal)
+    return of_either(formulation, formulation.check_values(given), LineOfPrograms.here, refusal)
 
 
-def _of_either(
-    formulation: Any, values: Mapping[str, float], source_of: Callable[[Any], LineOfPrograms], refusal: str
-) -> LineOfPrograms:
+def of_either(
+    formulation: Any, values: Mapping[str, float], source_of: Callable[[Any], Source], refusal: str
+) -> Source:
     """That of its primal, else of its dual; InputError with what stands in the way in each."""
     refusals = []
     forms: tuple[Form, ...] = ("primal", "dual") if formulation.dual is not None else ("primal",)

@@ -315,10 +315,10 @@ def _ends(problem: Any, start: Any, stop: Any) -> tuple[Values, Values]:
     unset = [p.name() for p in own if p not in start and not isinstance(p, cp.CallbackParam) and p.value is None]
     if unset:
         raise InputError(f"parameter {unset[0]} must be in start and stop, or have a value that it keeps")
-    return _checked(start, "start"), _checked(stop, "stop")
+    return checked(start, "start"), checked(stop, "stop")
 
 
-def _checked(given: Mapping[Any, Any], end: str) -> Values:
+def checked(given: Mapping[Any, Any], end: str) -> Values:
     """Values of the parameters' shapes, finite, and of the signs that the parameters promise."""
     values = {}
     for p, value in given.items():

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from paretoclf.common.checks import Array, Index
-from paretoclf.path.maps.map import CostPlane, plane
+from paretoclf.path.maps.map import CostPlane, map_costs
 from paretoclf.path.maps.polygon import borders
 from paretoclf.problem.gram import Gram
 from paretoclf.roc.criteria import Criterion
@@ -58,7 +58,7 @@ def _points(X: object, y: Array, kernel: object, folds: Folds, costs: tuple[floa
     gram = Gram(X, kernel, free_origin=True)
     maps, where = [], []
     for problem, new, labels in problems_of(gram, y, folds):
-        found = plane(problem, costs, costs, progress=False)
+        found = map_costs(problem, costs, costs, progress=False)
         where.append(found.error_map(new, labels).inside)
         maps.append((found, new, labels))
     points = np.concatenate(where)

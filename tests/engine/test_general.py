@@ -464,7 +464,7 @@ def test_a_solution_that_is_carried_on_is_the_one_that_is_computed_afresh(block,
 
     monkeypatch.setattr(carries, "__init__", compared)
     for _ in range(15):
-        problem, _ = general._equilibrated(drawn(rng, large=block % 2 == 1))
+        problem, _ = general.equilibrated(drawn(rng, large=block % 2 == 1))
         how = {"limit": 10**5, "progress": False}
         found, other = (general._followed(problem, None, walk=walk, **how) for walk in (carries, afresh))
         assert found.status == other.status

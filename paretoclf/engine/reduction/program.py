@@ -183,6 +183,10 @@ class ProgramLine:
         """The user's name of a column, such as ``w[3]``; what CVXPY added has a number."""
         return self._columns.get(j, f"auxiliary variable {j}")
 
+    def is_named(self, j: int) -> bool:
+        """Whether a column is one of the user's."""
+        return j in self._columns
+
     def row_name(self, i: int) -> str:
         """The user's name of a row, such as ``budget`` or ``cap[2]``; what CVXPY added has a number."""
         return self._rows.get(i, f"auxiliary row {i}")

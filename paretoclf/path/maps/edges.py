@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from paretoclf.common.checks import Array, Index, Mask
 from paretoclf.common.tolerances import CERTIFY, PLANE_TOUCH
 from paretoclf.engine.sets import LEFT, MARGIN
+from paretoclf.path.maps.polygon import borders
 from paretoclf.path.maps.region import Region
 from paretoclf.problem.gram import Gram
 
@@ -56,17 +57,30 @@ class _Edges(NamedTuple):
     first: Index
 
 
-def contradiction(regions: Sequence[Region], contacts: Sequence[Contact], frame: Array) -> Objection | None:
+class HasPolygon(Protocol):
+    """A region, of whatever it may be."""
+
+    @property
+    def polygon(self) -> Array:
+        """Its corners, counterclockwise."""
+        ...
+
+
+def contradiction(
+    regions: Sequence[HasPolygon], contacts: Sequence[Contact], frame: Array, slack: float | None = None
+) -> Objection | None:
     """What contradicts the contacts of a map: they must lie on edges of both regions, and cover all inner edges once.
 
     Parameters
     ----------
     regions : sequence of Region
     contacts : sequence of Contact
-    frame : array of shape (4, 2)
-        The rectangle.
+    frame : array of shape (k, 2)
+        The convex polygon that is covered, such as a rectangle.
+    slack : float, optional
+        What is no further from a line is on it; by default a share of the frame's diagonal.
     """
-    slack = PLANE_TOUCH * float(np.hypot(*np.ptp(frame, axis=0)))
+    slack = _slack(frame) if slack is None else slack
     edges = _edges(regions, frame, slack)
     ends = np.array([point for each in contacts for point in (each.start, each.stop)]).reshape(-1, 2, 2)
     pairs = np.array([(each.first, each.second) for each in contacts], dtype=np.int64).reshape(-1, 2)
@@ -100,7 +114,12 @@ def contradiction(regions: Sequence[Region], contacts: Sequence[Contact], frame:
     return None
 
 
-def _edges(regions: Sequence[Region], frame: Array, slack: float) -> _Edges:
+def _slack(frame: Array) -> float:
+    """How far apart two regions of a rectangle may be that touch."""
+    return PLANE_TOUCH * float(np.hypot(*np.ptp(frame, axis=0)))
+
+
+def _edges(regions: Sequence[HasPolygon], frame: Array, slack: float) -> _Edges:
     sizes = np.array([region.polygon.shape[0] for region in regions])
     first = np.append(0, np.cumsum(sizes))
     following = np.arange(1, first[-1] + 1)
@@ -110,8 +129,8 @@ def _edges(regions: Sequence[Region], frame: Array, slack: float) -> _Edges:
     step = stop - start
     length = np.hypot(*step.T)
     along = step / np.where(length > 0.0, length, 1.0)[:, None]
-    sides = [np.maximum(np.abs(start - corner), np.abs(stop - corner)) <= slack for corner in (frame[0], frame[2])]
-    outer = np.any(sides, axis=(0, 2))
+    away = [np.abs(np.insert(points, 0, 1.0, axis=1) @ np.array(borders(frame)).T) for points in (start, stop)]
+    outer = (np.maximum(*away) <= slack).any(axis=1)
     return _Edges(start, stop, length, along, np.repeat(np.arange(sizes.size), sizes), ~outer, first)
 
 
@@ -134,7 +153,7 @@ def wrong_facet(regions: Sequence[Region], frame: Array, gram: Gram, y: Array, u
     unit_caps : array of shape (n, 2)
         Caps per unit of either cost.
     """
-    slack = PLANE_TOUCH * float(np.hypot(*np.ptp(frame, axis=0)))
+    slack = _slack(frame)
     edges = _edges(regions, frame, slack)
     none = np.array([facet is None for region in regions for facet in region.facets])
     width = max(1, _NUMBERS // (4 * y.size))

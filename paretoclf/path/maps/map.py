@@ -24,7 +24,7 @@ from paretoclf.engine.sets import LEFT
 from paretoclf.path.cost import trace_costs
 from paretoclf.path.maps.edges import Contact, contradiction, wrong_facet
 from paretoclf.path.maps.explore import RegionSearch
-from paretoclf.path.maps.polygon import area, borders, rectangle
+from paretoclf.path.maps.polygon import area, deepest, lookup, rectangle
 from paretoclf.path.maps.precisely import PreciseRegions
 from paretoclf.path.maps.region import Bases, Region, Sets
 from paretoclf.path.maps.stored import pack
@@ -104,13 +104,8 @@ class CostPlane:
 
     @cached_property
     def _lookup(self) -> tuple[Array, Array]:
-        """Bounding boxes (r, 4), and half-planes (r, k, 3), padded with such that hold everything."""
-        boxes = np.array([[*r.polygon.min(axis=0), *r.polygon.max(axis=0)] for r in self.regions])
-        planes = np.zeros((len(self.regions), max(r.polygon.shape[0] for r in self.regions), 3))
-        planes[:, :, 0] = np.inf
-        for k, region in enumerate(self.regions):
-            planes[k, : region.polygon.shape[0]] = borders(region.polygon)
-        return boxes, planes
+        """Where each region is, for `deepest`."""
+        return lookup([region.polygon for region in self.regions])
 
     def region_at(self, C_plus: float, C_minus: float) -> int:
         """Number of the region that these costs lie in; of one of them, on a common border.
@@ -128,12 +123,7 @@ class CostPlane:
 
     def _regions_near(self, at: Array, by: float = 0.0) -> Index:
         """Numbers of the region that costs lie in, deepest, and of those from which they are no further than this."""
-        boxes, planes = self._lookup
-        slack = 100 * PLANE_SLIVER * float(np.hypot(self.C_plus[1], self.C_minus[1]))
-        near = np.flatnonzero(((boxes[:, :2] <= at + slack) & (boxes[:, 2:] >= at - slack)).all(axis=1))
-        depth = (planes[near] @ np.array([1.0, *at])).min(axis=1)
-        order = np.argsort(-depth, kind="stable")
-        return np.asarray(near[order][: max(1, int((depth >= -by).sum()))])
+        return deepest(self._lookup, at, 100 * PLANE_SLIVER * float(np.hypot(self.C_plus[1], self.C_minus[1])), by)
 
     def caps(self, C_plus: float, C_minus: float) -> Array:
         """Upper bounds of the multipliers, shape (n,)."""
@@ -332,55 +322,10 @@ class CostPlane:
         return PlaneDisplay.from_plane(self).plot(ax=ax)
 
 
-def plane(
-    svm: Weighted,
-    C_plus: tuple[float, float],
-    C_minus: tuple[float, float],
-    *,
-    certify: bool = True,
-    progress: bool | None = None,
+def map_costs(
+    svm: Weighted, C_plus: Any, C_minus: Any, *, certify: bool = True, progress: bool | None = None
 ) -> CostPlane:
-    """Every optimal classifier on a rectangle of the cost plane, exactly.
-
-    Parameters
-    ----------
-    svm : TwoCSVM
-        The problem; only its samples, labels and weights are used, no solver. The kernel matrix is formed.
-    C_plus, C_minus : pair (lo, hi)
-        Ranges of the two costs, ``0 <= lo < hi``.
-    certify : bool
-        Whether to prove every region and refuse a map that fails (the default).
-    progress : bool, optional
-        Whether to show a progress bar (share of the area); by default on a terminal.
-
-    Returns
-    -------
-    CostPlane
-
-    Raises
-    ------
-    InputError
-        If svm is no 2C-SVM, or a range is none.
-    DegeneratePathError
-        If a region cannot be found, the regions do not add up to the rectangle, or a region is not proved. No doubtful
-        map is returned.
-
-    References
-    ----------
-    Bach, Heckerman & Horvitz (2006), JMLR 7, section 3. Critical regions: Bemporad, Morari, Dua & Pistikopoulos
-    (2002), Automatica 38.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import paretoclf as pc
-    >>> svm = pc.TwoCSVM(np.array([[0.0], [1.0], [2.0], [3.0]]), [-1, 1, -1, 1])
-    >>> found = pc.plane(svm, C_plus=(0.05, 2), C_minus=(0.05, 2))
-    >>> len(found.regions)
-    5
-    >>> found.at(1.0, 1.0).certificate.passes(1e-12)
-    True
-    """
+    """`paretoclf.plane` of a 2C-SVM on two ranges of costs."""
     lines_of(svm, only=LineOfCosts)
     refuse_weights_of_0(svm.sample_weight, "for a map")
     across, up = check_range(C_plus, "C_plus"), check_range(C_minus, "C_minus")

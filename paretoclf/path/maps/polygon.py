@@ -8,6 +8,7 @@ time is done in plain Python, which is several times as fast on them as NumPy.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import hypot
 from typing import Any
 
@@ -127,6 +128,33 @@ def onto_axes(polygons: Array, edges: Index, tol: float) -> tuple[Array, Index]:
     return polygons, np.where(outer, -1, edges)
 
 
+def split(polygon: Array, half_plane: Array, tol: float) -> tuple[Array | None, Array | None]:
+    """Both sides of a line through a polygon, ``(d, u, v)``, that on which it is positive first; None without area.
+
+    Parameters
+    ----------
+    polygon : array of shape (k, 2)
+    half_plane : array of shape (3,)
+        In any unit.
+    tol : float
+        Edges that are not longer are left out, and sides that are no larger than its square.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> split(rectangle((0.0, 1.0), (0.0, 1.0)), np.array([-1.0, 2.0, 0.0]), 1e-12)[0].tolist()
+    [[0.5, 0.0], [1.0, 0.0], [1.0, 1.0], [0.5, 1.0]]
+    """
+    size = float(np.hypot(*half_plane[1:]))
+    if size == 0.0:
+        return (polygon, None) if half_plane[0] > 0.0 else (None, polygon)
+    found: list[Array | None] = []
+    for sign in (1.0, -1.0):
+        parts = without_short_edges(*cut(polygon, (sign * half_plane / size)[None, :, None], tol), tol)[0]
+        found.append(parts[0] if len(parts[0]) > 2 and area(parts[0]) > tol**2 else None)
+    return found[0], found[1]
+
+
 def area(polygon: Array) -> Any:
     """Area of a polygon (k, 2), or of each of several (..., k, 2); accurate for a small one far from the origin.
 
@@ -144,6 +172,28 @@ def centroid(polygon: Array) -> Array:
     d = polygon - polygon[0]
     doubled = d[1:-1, 0] * d[2:, 1] - d[2:, 0] * d[1:-1, 1]
     return np.asarray(polygon[0] + doubled @ (d[1:-1] + d[2:]) / (3.0 * doubled.sum()))
+
+
+def lookup(polygons: Sequence[Array]) -> tuple[Array, Array]:
+    """Bounding boxes (r, 4), and borders as half-planes (r, k, 3), padded with such that hold everything."""
+    boxes = np.array([[*each.min(axis=0), *each.max(axis=0)] for each in polygons])
+    planes = np.zeros((len(polygons), max(len(each) for each in polygons), 3))
+    planes[:, :, 0] = np.inf
+    for k, each in enumerate(polygons):
+        planes[k, : len(each)] = borders(each)
+    return boxes, planes
+
+
+def deepest(found: tuple[Array, Array], at: Array, slack: float, by: float = 0.0) -> Index:
+    """Numbers of the polygons of a `lookup` that a point lies in, deepest first, and of those no further than ``by``.
+
+    The first one is there even if the point is outside of it by more; none where it is outside of all boxes by slack.
+    """
+    boxes, planes = found
+    near = np.flatnonzero(((boxes[:, :2] <= at + slack) & (boxes[:, 2:] >= at - slack)).all(axis=1))
+    depth = (planes[near] @ np.array([1.0, *at])).min(axis=1)
+    order = np.argsort(-depth, kind="stable")
+    return np.asarray(near[order][: max(1, int((depth >= -by).sum()))])
 
 
 def borders(polygon: Array) -> list[HalfPlane]:

@@ -19,7 +19,8 @@ from paretoclf.common.checks import Array
 from paretoclf.path.maps.polygon import HalfPlane, Point, area, borders
 
 WHOLE = (0.0, 1.0)  # shares of an edge
-_MISSED = 50  # times that a region across an edge may touch it at a corner only
+_SHARES = (0.5, 0.381966, 0.618034)  # of an open part at which it is crossed, one after the other
+_MISSED = 150  # times that a region across an edge may touch it at a corner only
 Contact = tuple[int, int, Array, Array]
 
 
@@ -141,7 +142,8 @@ class EdgeWalk:
                 self.contacts.append((cell.number, guess.number, np.array(start), np.array(stop)))
         while j in cell.open:
             first, last = cell.open[j][-1]
-            middle = _between(start, stop, 0.5 * (first + last))
+            at = first + _SHARES[missed % len(_SHARES)] * (last - first)
+            middle = _between(start, stop, at)
             beyond = guess
             if beyond is None or not self.adjacent(cell, j, middle, beyond):
                 beyond = self.beyond(cell, j, middle)
@@ -153,11 +155,13 @@ class EdgeWalk:
             facing = self._facing(beyond, cell.borders[j])
             shares = [_share(start, stop, point) for e in facing for point in beyond.ends(e)]
             lo, hi = max(first, min(shares, default=1.0)), min(last, max(shares, default=0.0))
-            if not lo < 0.5 * (first + last) < hi:  # touched at a corner, up to rounding: step on all the same
-                lo, hi = 0.55 * first + 0.45 * last, 0.45 * first + 0.55 * last
+            if not lo < at < hi:  # touched at a corner: another point will do, and else it is stepped on all the same
                 missed += 1
                 if missed > _MISSED:
                     raise self.refuse("the regions across an edge do not lie along it", middle, cell.region)
+                if missed % len(_SHARES):
+                    continue
+                lo, hi = 0.55 * first + 0.45 * last, 0.45 * first + 0.55 * last
             one, other = _between(start, stop, lo), _between(start, stop, hi)
             cell.close(j, lo, hi)
             for e in facing:

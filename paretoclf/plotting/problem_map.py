@@ -1,0 +1,120 @@
+"""The picture of the map of a program: its regions, or level lines over them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from paretoclf.common.checks import Array
+from paretoclf.common.errors import InputError
+from paretoclf.plotting.base import Display, new_axes, plain
+
+#: Points per side at which what is drawn by level lines is evaluated.
+_GRID = 121
+#: So many level lines.
+_LEVELS = 12
+_HATCH = "////"
+
+
+@dataclass(eq=False)
+class ProblemMapDisplay(Display):
+    """A map of two parameters: one polygon for each piece of the optimum, coloured by how many rows are tight on it.
+
+    Parts without an optimum are hatched. In place of colours there may be level lines of the value, or of one entry of
+    a variable or of the multipliers of a constraint, over the borders of the regions.
+
+    Parameters
+    ----------
+    found : ProblemMap
+        What to show.
+    what : str
+        ``"regions"``, ``"value"``, or the name of a variable or constraint.
+    index : int or tuple of int, optional
+        Which entry of it; none of what is a number.
+
+    Examples
+    --------
+    >>> import paretoclf as pc
+    >>> from paretoclf.plotting import ProblemMapDisplay
+    >>> qp = pc.QP([[1.0]], [0.0], [[1.0]], [0.0], None, moves={"a": {"q": [1.0]}, "b": {"l": [1.0]}})
+    >>> display = ProblemMapDisplay.from_map(pc.plane(qp, {"a": (-2, 2), "b": (0, 1)}), "x", 0)
+    >>> display.values([-1.0, 1.0], [0.5]).tolist()  # display.plot() draws it
+    [[1.0, 0.5]]
+    """
+
+    found: Any
+    what: str = "regions"
+    index: Any = None
+
+    def __post_init__(self) -> None:
+        line = self.found.plane.line
+        own = {**line.variables, **line.multipliers}
+        if self.what not in ("regions", "value", *own):
+            known = ", ".join(["regions", "value", *own])
+            raise InputError(f"what must be one of {known}, got {self.what!r:.100}")
+        shape = own[self.what].shape if self.what in own else ()
+        index = () if self.index is None else self.index if isinstance(self.index, tuple) else (self.index,)
+        if len(index) != len(shape) or not all(
+            isinstance(k, int) and 0 <= k < size for k, size in zip(index, shape, strict=True)
+        ):
+            allowed = f"be of an entry of {self.what}, whose shape is {shape}" if shape else "be left out"
+            raise InputError(f"index must {allowed}, got {self.index!r:.100}")
+        self.index = index
+
+    @classmethod
+    def from_map(cls, found: Any, what: str = "regions", index: Any = None) -> Self:
+        """Make the display of a map."""
+        return cls(found, what, index)
+
+    def values(self, first: Any, second: Any) -> Array:
+        """What level lines are of, on a grid, shape (size of second, size of first); nan where there is no optimum."""
+        x, y = np.meshgrid(np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64))
+        found = self.found.values(self.what, np.stack([x.ravel(), y.ravel()], axis=1))
+        return np.asarray(found[(slice(None), *self.index)].reshape(x.shape))
+
+    def plot(self, ax: Any = None, *, title: str | None = None) -> Self:
+        """Draw the map.
+
+        Parameters
+        ----------
+        title : str, optional
+            Title; default: what is shown, and how many regions there are.
+        """
+        from matplotlib.collections import PolyCollection
+
+        ax = new_axes(ax, 6.4, 5.2)
+        found = self.found
+        polygons = [region.polygon for region in found.regions]
+        thin = 0.7 if len(polygons) < 200 else 0.3 if len(polygons) < 3000 else 0.1
+        if self.what == "regions":
+            sizes = np.array([int(region.active.sum()) for region in found.regions])
+            drawn = PolyCollection(polygons, array=sizes, cmap="GnBu", edgecolors="white", linewidths=thin)
+            drawn.set_clim(sizes.min() - 1.5, sizes.max() + 0.5)
+            ax.add_collection(drawn)
+            ticks = np.unique(np.linspace(sizes.min(), sizes.max(), 8).round())
+            ax.figure.colorbar(drawn, ax=ax, label="rows that are tight", ticks=ticks)
+        else:
+            ax.add_collection(PolyCollection(polygons, facecolors="none", edgecolors="0.75", linewidths=thin))
+        for part in found.outside:
+            ax.fill(*part.polygon.T, facecolor="0.93", edgecolor="0.6", hatch=_HATCH, linewidth=0.0)
+            middle = part.polygon.mean(axis=0)
+            ax.text(*middle.tolist(), part.status, ha="center", va="center", fontsize="small")
+        low, width = found.frame
+        (a, b), (c, d) = zip(low.tolist(), (low + width).tolist(), strict=True)
+        if self.what != "regions":
+            x, y = np.linspace(a, b, _GRID), np.linspace(c, d, _GRID)
+            values = self.values(x, y)
+            if np.nanmax(values) > np.nanmin(values):
+                lines = ax.contour(x, y, np.ma.masked_invalid(values), levels=_LEVELS, cmap="viridis")
+                ax.clabel(lines, fontsize="small")
+        ax.set_xlim(a, b)
+        ax.set_ylim(c, d)
+        names = [plain(name) for name in found.ranges]
+        ax.set_xlabel(names[0])
+        ax.set_ylabel(names[1])
+        entry = f"[{', '.join(map(str, self.index))}]" if self.index else ""
+        usual = f"{len(polygons)} regions"
+        usual = usual if self.what == "regions" else f"{plain(self.what)}{entry}, {usual}"
+        return self._drawn(ax, usual if title is None else title)

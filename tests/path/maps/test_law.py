@@ -1,0 +1,47 @@
+"""The law of a map as source text: it runs alone, and says what the map says."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import paretoclf as pc
+from tests.oracles import planar_programs as planar
+
+
+@pytest.fixture(scope="module")
+def found():
+    return pc.plane(planar.ordinary(0, 4, 6), planar.SQUARE, progress=False)
+
+
+def test_it_runs_without_anything_else(found, tmp_path):
+    text = found.to_python(function="control")
+    (tmp_path / "law.py").write_text(text, encoding="utf-8")
+    places = np.random.default_rng(0).uniform(-1, 1, (20, 2)).tolist()
+    code = f"import sys\nfrom law import control\nprint([control(*p)['x'] for p in {places}], 'numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-S", "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    theirs = np.array(eval(done.stdout.rsplit("]", 1)[0] + "]"))
+    assert done.stdout.endswith("False\n")
+    own = np.array([found.at(a=a, b=b).variables["x"] for a, b in places])
+    np.testing.assert_allclose(theirs, own, atol=1e-13)
+
+
+def test_where_there_is_no_optimum_it_says_none_and_matrices_keep_their_shape():
+    import cvxpy as cp
+
+    x, a, b = cp.Variable((2, 3), name="x"), cp.Parameter(name="a"), cp.Parameter(name="b")
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(x) + cp.sum(x)), [x[1] >= a, x[1] <= b, x[0, 2] >= 3 * a])
+    found = pc.plane(problem, {a: (0, 1), b: (0, 1)}, progress=False)
+    space: dict = {}
+    exec(found.to_python(["x"]), space)
+    assert space["law"](0.8, 0.2) is None
+    np.testing.assert_allclose(space["law"](0.2, 0.8)["x"], found.at(a=0.2, b=0.8).variables["x"], atol=1e-13)
+
+
+def test_names_that_are_none(found):
+    for names, function, match in ((["y"], "law", "names must be among"), (None, "for", "function must be a name")):
+        with pytest.raises(pc.InputError, match=match):
+            found.to_python(names, function)
