@@ -1,7 +1,7 @@
 r"""The path of any convex program within eps of the optimum at every t, and how it is traced.
 
 A problem is compiled to a cone program along a line (`paretoclf.solve.to_cones`), solved at some t
-(`paretoclf.solve.cone_search`), and proved between them (`paretoclf.proof.cone_line`): points and multipliers are
+(`paretoclf.solve.cone_search`), and proved between them (`paretoclf.proof.cone_judge`): points and multipliers are
 interpolated, stay feasible, and bound the optimal value from both sides at every t.
 """
 
@@ -15,14 +15,16 @@ from typing import Any
 import numpy as np
 
 from paretoclf.common.checks import Array, check_count, check_share
+from paretoclf.common.errors import InputError
 from paretoclf.common.tables import Tabular
 from paretoclf.engine.reduction.program import between
 from paretoclf.path.along import Beyond, Event, ProblemPoint
 from paretoclf.path.of_cones_stored import arrays_of
 from paretoclf.path.on_line import OnLine, Source, plain
 from paretoclf.path.program_ends import refusal
-from paretoclf.proof.cone_band import BandProof, judge_cone_ray, point_between, prove_band
-from paretoclf.proof.cone_line import ConeJudge, ConeLine
+from paretoclf.proof.cone_band import BandProof, judge_cone_ray, prove_band
+from paretoclf.proof.cone_judge import ConeJudge
+from paretoclf.proof.cone_line import ConeLine
 
 #: An entry, or a slack, of less than this share of the largest of its own is shown as 0.
 _ZERO = 1e-5
@@ -79,6 +81,8 @@ class ConePath(OnLine, Tabular):
         Above all values of the path.
     status : str
         ``"end"``; ``"infeasible"`` or ``"unbounded"`` for every later t, see `beyond`.
+    inside : array of shape (2, columns), optional
+        Points well inside the cones at t = 0 and 1, where a parameter moves the matrix of the constraints.
     solves : int
         How often a solver was called.
     seconds : mapping of str to float
@@ -102,6 +106,7 @@ class ConePath(OnLine, Tabular):
     ceiling: float
     status: str
     ray: Any = None
+    inside: Array | None = field(default=None, repr=False)
     solves: int = 0
     seconds: Mapping[str, float] = field(default_factory=dict)
     source: Any = None
@@ -111,7 +116,7 @@ class ConePath(OnLine, Tabular):
     @cached_property
     def proof(self) -> BandProof:
         """What is proved of it at every t, computed from the program and the pairs alone."""
-        return prove_band(ConeJudge(self.program, self.ceiling), (self.t, self.x, self.y, self.z), self.eps)
+        return prove_band(self._judge, (self.t, self.x, self.y, self.z), self.eps)
 
     @property
     def breakpoints(self) -> Array:
@@ -129,13 +134,13 @@ class ConePath(OnLine, Tabular):
     def _minimised(self, t: float) -> tuple[float, float]:
         """The same of the program, which minimises."""
         j = self._piece(t)
-        u, x, radius = point_between(self.proof.pairs[j], self.proof.pairs[j + 1], t)
+        u, x, radius = self.proof.point(j, t)
         value, off = self._judge.value(t, x, radius)
         return value - off - self.proof.pieces[j].at(u), value + off
 
     @cached_property
     def _judge(self) -> ConeJudge:
-        return ConeJudge(self.program, self.ceiling)
+        return ConeJudge(self.program, self.ceiling, self.inside)
 
     def _piece(self, t: float) -> int:
         return min(max(int(np.searchsorted(self.t, t, side="right")) - 1, 0), self.t.size - 2)
@@ -152,8 +157,8 @@ class ConePath(OnLine, Tabular):
             If it is beyond the end of the path.
         """
         t = self._where(t, parameter)
-        k, j = self.proof.pairs[self._piece(t) : self._piece(t) + 2]
-        u, x, _ = point_between(k, j, t)
+        piece = self._piece(t)
+        (k, j), (u, x, _) = self.proof.pairs[piece : piece + 2], self.proof.point(piece, t)
         line = self.program
         variables = {name: plain(value) for name, value in line.values(x, t).items()}
         duals = {name: plain(value) for name, value in line.duals(between((k.z, j.z), u)).items()}
@@ -166,8 +171,7 @@ class ConePath(OnLine, Tabular):
         it is written may be a little better at the point's variables.
         """
         t = self._where(t, parameter)
-        j = self._piece(t)
-        return self.program.value(point_between(self.proof.pairs[j], self.proof.pairs[j + 1], t)[1], t)
+        return self.program.value(self.proof.point(self._piece(t), t)[1], t)
 
     def slopes(
         self, t: float | Mapping[Any, Any] | None = None, /, *, per: str | None = None, **parameter: float
@@ -188,7 +192,13 @@ class ConePath(OnLine, Tabular):
         """
         t, line = self._where(t, parameter), self.program
         first, last = self._range(per) if per is not None else (0.0, 1.0)
+        if line.A_stop is not None:
+            raise InputError(
+                "slopes has no bounds where a parameter multiplies a variable of a constraint: the optimal value is "
+                "neither convex nor concave in it then; take differences of bounds()"
+            )
         moving = [bool((ends[0] != ends[1]).any()) for ends in (line.q, line.b)]
+        moving[0] |= line.P_stop is not None
         parts = self._parts(t) if all(moving) else [self._slope(t, convex=moving[1])]
         lower, upper = (sum(part[k] for part in parts) for k in (0, 1))
         found = sorted(line.sense * each / (last - first) for each in (lower, upper))
@@ -221,7 +231,9 @@ class ConePath(OnLine, Tabular):
 
         for convex in (False, True):
             q, b, constant = ends("q", not convex), ends("b", convex), ends("constant", not convex)
-            part = replace(line, q=q, b=b, constant=constant)
+            P = [line.at(each).P for each in ((t, t) if convex else (0.0, stop))]
+            part = replace(line, q=q, b=b, constant=constant, P=P[0], P_stop=None if convex else P[1])
+            part = part if line.P_stop is not None else replace(part, P=line.P, P_stop=None)
             path = _of_found(replace(self, program=part, ray=None), search(part, self.eps, progress=False))
             lower, upper = path._slope(t / stop, convex=convex)
             found.append((lower / stop, upper / stop))
@@ -234,7 +246,8 @@ class ConePath(OnLine, Tabular):
         ----------
         name : str
         points : int, optional
-            How many, from one end of a piece to the other; by default both ends, between which it is affine.
+            How many, from one end of a piece to the other; by default both ends, between which it is affine, but for
+            variables where a parameter moves the matrix of the constraints: these bend a little.
 
         Returns
         -------
@@ -245,6 +258,9 @@ class ConePath(OnLine, Tabular):
         t = between((self.t[:-1, None], self.t[1:, None]), share).ravel()
         own = self._points if name in line.variables else self._multipliers
         at = between((own[:-1, None], own[1:, None]), share[:, None]).reshape(t.size, -1)
+        if name in line.variables and line.A_stop is not None:
+            pieces = np.repeat(np.arange(self.t.size - 1), share.size).tolist()
+            at = np.array([self.proof.point(j, s)[1] for j, s in zip(pieces, t.tolist(), strict=True)])
         reading = line.variables[name] if name in line.variables else line.multipliers[name]
         return t, np.array([reading.of(each) for each in at])
 
@@ -272,10 +288,8 @@ class ConePath(OnLine, Tabular):
             names += [(f"{name}{entry}", "0", "not 0") for entry in reading.entries]
         rows = [i for i in np.flatnonzero(line.base.kinds == "nonnegative").tolist() if line.label(i)]
         slacks = np.array([pair.s[rows] for pair in self.proof.pairs])
-        terms = [
-            abs(line.at(t).b[rows]) + abs(line.base.A[rows]) @ abs(x)
-            for t, x in zip(self.t.tolist(), self._points, strict=True)
-        ]
+        now = [line.at(t) for t in self.t.tolist()]
+        terms = [abs(each.b[rows]) + abs(each.A[rows]) @ abs(x) for each, x in zip(now, self._points, strict=True)]
         tables.append(slacks <= _ZERO * np.array(terms))
         names += [(line.row_name(i), "active", "not active") for i in rows]
         state = np.concatenate(tables, axis=1)
@@ -374,7 +388,9 @@ def trace_cones(source: Source, eps: Any, *, n_jobs: int | None = None, progress
     found = search(source.line, eps, n_jobs=n_jobs, progress=progress)
     nothing = np.zeros(0)
     seconds = {"compile": source.seconds}
-    made = ConePath(source.line, source.ends, nothing, nothing, nothing, nothing, eps, 0.0, "end", None, 0, seconds)
+    made = ConePath(
+        source.line, source.ends, nothing, nothing, nothing, nothing, eps, 0.0, "end", None, None, 0, seconds
+    )
     return _of_found(replace(made, source=source), found)
 
 
@@ -390,6 +406,7 @@ def _of_found(path: ConePath, found: Any) -> ConePath:
         ceiling=found.proof.ceiling,
         status=found.status,
         ray=found.ray,
+        inside=found.inside,
         solves=path.solves + found.solves,
         seconds={**path.seconds, **found.seconds},
     )

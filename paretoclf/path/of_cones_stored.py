@@ -15,13 +15,13 @@ import numpy as np
 
 from paretoclf.common.errors import InputError
 from paretoclf.engine.reduction.program import ProgramLine
-from paretoclf.engine.reduction.stored import packed, unpacked
+from paretoclf.engine.reduction.stored import packed, packed_matrix, unpacked, unpacked_matrix
 from paretoclf.path.of_problem_stored import ends_of, hash_of
 from paretoclf.path.storage import finite, whole
 from paretoclf.proof.cone_line import ConeLine
 from paretoclf.proof.points.cones import KINDS, Cone, Cones
 
-_PROVED = {"t", "x", "y", "z", "ceiling", "ray"}
+_PROVED = {"t", "x", "y", "z", "ceiling", "ray", "inside"}
 
 
 def arrays_of(path: Any) -> dict[str, Any]:
@@ -31,8 +31,10 @@ def arrays_of(path: Any) -> dict[str, Any]:
     cones = path.program.cones
     arrays["cones"] = np.array([[KINDS.index(cone.kind), cone.order] for cone in cones]).reshape(-1, 2).astype(int)
     arrays["exponents"] = np.array([cone.exponent for cone in cones], dtype=float)
-    if path.ray is not None:
-        arrays["ray"] = path.ray
+    arrays |= {name: getattr(path, name) for name in ("ray", "inside") if getattr(path, name) is not None}
+    for key, M in (("P_stop", path.program.P_stop), ("A_stop", path.program.A_stop)):
+        if M is not None:
+            arrays |= packed_matrix(f"program_{key}", M)
     for k, end in enumerate(path.ends):
         arrays |= {f"end_{k}_{i}": value for i, value in enumerate(end.values())}
     told = {"status": path.status, "solves": path.solves, "parameters": [*path.ends[0]], "seconds": dict(path.seconds)}
@@ -58,11 +60,17 @@ def fields_of(stored: Mapping[str, Any]) -> dict[str, Any]:
         or bool(zero) != first
     ):
         raise InputError(f"cones must have the {line.m} rows of the program, its {line.equations} equations first")
-    program = ConeLine(**{each.name: getattr(line, each.name) for each in fields(ProgramLine)}, cones=cones)
+    stops = {
+        f"{key}_stop": unpacked_matrix(stored, f"program_{key}_stop", shape)
+        for key, shape in (("P", (line.n, line.n)), ("A", (line.m, line.n)))
+        if f"program_{key}_stop_data" in stored
+    }
+    program = ConeLine(**{each.name: getattr(line, each.name) for each in fields(ProgramLine)}, cones=cones, **stops)
     t = finite(stored["t"], "t", (None,))
     shapes = {"x": line.n, "y": line.n, "z": line.m}
     pairs = {name: finite(stored[name], name, (t.size, size)) for name, size in shapes.items()}
     status, ray = told["status"], None
+    inside = finite(stored["inside"], "inside", (2, line.n)) if "inside" in stored else None
     if status in ("infeasible", "unbounded"):
         ray = finite(stored["ray"], "ray", (line.m if status == "infeasible" else line.n,))
     elif status != "end":
@@ -87,6 +95,7 @@ def fields_of(stored: Mapping[str, Any]) -> dict[str, Any]:
         "ceiling": ceiling,
         "status": status,
         "ray": ray,
+        "inside": inside,
         "solves": int(told["solves"]),
         "seconds": {str(name): float(value) for name, value in told["seconds"].items()},
     }

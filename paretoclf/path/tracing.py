@@ -222,8 +222,8 @@ def trace(
         For a ``cvxpy.Problem`` or a formulation: strictly between 0 and 1. The path is then one of feasible points
         whose objective is proved to be within eps of the optimal value at every t, relative to that and to no less than
         a thousandth of the largest on the line. Any convex problem has such a path, with norms, logarithms, exponential
-        functions, powers and semidefinite matrices, where parameters move the objective's linear terms and right hand
-        sides. Values of a formulation are those of its ``primal`` as it is written, which may be in another unit than
+        functions, powers and semidefinite matrices, whatever parameters multiply, but for coefficients of equations.
+        Values of a formulation are those of its ``primal`` as it is written, which may be in another unit than
         those of ``solve``.
     n_jobs : int, optional
         With eps: processes at work, as for joblib. The result does not depend on it.

@@ -12,7 +12,10 @@ import scipy.sparse as sp
 
 from paretoclf.common.checks import Array
 from paretoclf.engine.reduction.program import between
-from paretoclf.proof.cone_line import ConeJudge, ConeLine, ConePiece, Pair
+from paretoclf.proof.cone_bends import Bend, ConePiece
+from paretoclf.proof.cone_judge import ConeJudge
+from paretoclf.proof.cone_line import ConeLine
+from paretoclf.proof.cone_pair import Pair
 from paretoclf.proof.points.cone_program import ConeProgram
 from paretoclf.proof.points.cone_upper import upper_bound
 from paretoclf.proof.points.cones import Cone
@@ -66,6 +69,12 @@ class BandProof:
         units = np.array([piece.unit(floor) for piece in self.pieces])
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(self.gap == 0.0, 0.0, self.gap / units)
+
+    def point(self, j: int, t: float) -> tuple[float, Array, Array]:
+        """How far t is along piece j, the point there, and how far an exactly feasible one is at most."""
+        k, last, bend = self.pairs[j], self.pairs[j + 1], self.pieces[j].bend
+        u = (t - k.t) / (last.t - k.t)
+        return u, *(bend or Bend(np.zeros(1), np.zeros(1), 0.0)).at(k, last, u)
 
     @cached_property
     def why(self) -> str:
@@ -122,7 +131,8 @@ def prove_band(judge: ConeJudge, points: tuple[Array, Array, Array, Array], eps:
 
     >>> import numpy as np
     >>> from paretoclf.proof.cone_band import prove_band
-    >>> from paretoclf.proof.cone_line import ConeJudge, ConeLine
+    >>> from paretoclf.proof.cone_judge import ConeJudge
+    >>> from paretoclf.proof.cone_line import ConeLine
     >>> from paretoclf.proof.points.cones import Cone, Cones
     >>> cones, A = Cones([Cone("second-order", 2)]), np.array([[-1.0], [0.0]])
     >>> line = ConeLine(np.zeros((1, 1)), A, np.ones((2, 1)), np.array([[0.0, 1], [0.0, 3]]), np.zeros(2), 0, 1, {}, {},
@@ -185,10 +195,3 @@ def _of_direction(line: ConeLine, d: Array) -> tuple[float, float]:
         return np.inf, np.inf
     # At the two t the products are at most 0 and -1: of a straight line that says as much at the first end.
     return since / max(1.0 - since, _EPS), -1.0
-
-
-def point_between(k: Pair, j: Pair, t: float) -> tuple[float, Array, Array]:
-    """How far t is from one pair to the next, the point there, and how far an exactly feasible one is at most."""
-    u = (t - k.t) / (j.t - k.t)
-    radius = between((k.x_radius, j.x_radius), u) + 8 * _EPS * (np.abs(k.x) + np.abs(j.x))
-    return u, between((k.x, j.x), u), radius

@@ -16,7 +16,9 @@ from paretoclf.common.errors import DegeneratePathError, InputError
 from paretoclf.proof.cone_band import judge_cone_ray
 from paretoclf.proof.cone_line import GRID, ConeLine
 from paretoclf.proof.points.cones import Cone
-from paretoclf.solve.cone_pairs import NONE, ConeSolver, Inner, conic, dual_cones, inner_points, reaches, without
+from paretoclf.solve.cone_inside import Inner, dual_cones, inner_points, touching
+from paretoclf.solve.cone_pairs import reaches, without
+from paretoclf.solve.cone_solver import NONE, ConeSolver, conic
 from paretoclf.solve.model import settings_at
 
 #: A line is cut so far before the border of its solutions, in lengths of the line: the first that can be proved.
@@ -36,18 +38,32 @@ def refused(why: str, t: float, remedy: str = "Ask for a larger eps, or rescale 
     return DegeneratePathError(why, t=t, costs="", n_margin=None, remedy=remedy)
 
 
-def last_inside(line: ConeLine, stop: float, reach: float, solver: ConeSolver | None) -> tuple[float, Inner | None]:
-    """The last t, and points well inside the cones at both ends; None if there are none.
+def inside(line: ConeLine, stop: float, reach: float) -> Inner:
+    """Points well inside the cones at both ends; InputError that names what keeps them from being so."""
+    found = inner_points(line, stop, reach)
+    if found is None:
+        names = ", ".join(touching(line, reach)[:5]) or "rows that CVXPY added"
+        which, remedy = "at both ends of the line", "begin and end further inside"
+        if line.A_stop is not None:
+            which, remedy = "with the coefficients of both ends of the line", "trace shorter lines"
+        raise InputError(
+            f"the problem must have a point inside all of its inequalities and cones {which}, which was not found: see "
+            f"{names}. Write what holds with equality everywhere as equations, or {remedy}"
+        )
+    return found
 
-    With a solver the line is cut as little before ``stop`` as leaves a point that is proved feasible.
+
+def last_inside(line: ConeLine, stop: float, reach: float, solver: ConeSolver) -> tuple[float, Inner]:
+    """Where a line is cut, and points well inside the cones at both of its ends.
+
+    That is as little before ``stop`` as leaves a point that is proved feasible.
     """
-    end, inner = stop, None
-    for before in (0.0,) if solver is None else _BEFORE:
+    for before in _BEFORE:
         end = float(on_grid(np.array([stop - before]))[0])
         inner = inner_points(line, end, reach) if end > 0.0 else None
-        if inner is not None and (solver is None or reaches(line, end, solver(end)[0], inner)):
-            break
-    return end, inner
+        if inner is not None and reaches(line, end, solver(end)[0], inner):
+            return end, inner
+    return end, inside(line, max(end, 0.0), reach)
 
 
 def ending(line: ConeLine, words: list[str]) -> tuple[str, Array | None, float]:
@@ -58,7 +74,7 @@ def ending(line: ConeLine, words: list[str]) -> tuple[str, Array | None, float]:
     if not claims:
         return "end", None, 1.0
     status = claims[0]
-    stop, ray = _border(line, status)
+    stop, ray = _border(line, status) if line.stands else (0.0, None)
     if ray is None or not stop > 0.0:
         first = next(k for k, word in enumerate(words) if word in NONE)
         raise refused(
@@ -83,10 +99,12 @@ def _border(line: ConeLine, status: str) -> tuple[float, Array | None]:
 
 def _no_start(line: ConeLine, status: str) -> str:
     """What to say where there is no solution at the start, as far as that is proved."""
+    said = f"the problem must have a solution at the start, where it is {status}"
+    if not line.stands:
+        return f"{said}, as the solver says"
     ends = {"q": line.q[::-1], "b": line.b[::-1], "constant": line.constant[::-1]}
     back = ConeLine(**{**{each.name: getattr(line, each.name) for each in fields(line)}, **ends})
     stop, ray = _border(back, status)
-    said = f"the problem must have a solution at the start, where it is {status}"
     if ray is None:
         return f"{said}, as the solver says"
     since = judge_cone_ray(back, status, ray).since

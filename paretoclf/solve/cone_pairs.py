@@ -1,6 +1,6 @@
 """Pairs of a cone program along a line, from a solver's numbers: feasible points, multipliers that miss little.
 
-Whatever comes out is judged by `paretoclf.proof.cone_line`, which knows nothing of this. A point is moved into its
+Whatever comes out is judged by `paretoclf.proof.cone_judge`, which knows nothing of this. A point is moved into its
 cones by mixing in a little of one that is well inside; one at each end of the line is enough, as their mixture is
 inside at every t. What multipliers miss of stationarity is taken from them by the shortest step in the metric of the
 cones' barriers, which hardly moves those that have little room (Dikin's ellipsoid).
@@ -8,8 +8,7 @@ cones' barriers, which hardly moves those that have little room (Dikin's ellipso
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -19,13 +18,12 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
 from paretoclf.common.checks import Array
-from paretoclf.engine.reduction.program import between
-from paretoclf.proof.cone_line import ConeJudge, ConeLine, Pair
+from paretoclf.proof.cone_judge import ConeJudge
+from paretoclf.proof.cone_line import ConeLine
+from paretoclf.proof.cone_pair import Pair
 from paretoclf.proof.points.cone_upper import upper_bound
-from paretoclf.proof.points.cones import Alike, Cone, Cones, interior, matrix, project_dual, vector
-from paretoclf.solve.candidates import CLARABEL_CONES
-from paretoclf.solve.lazily import clarabel
-from paretoclf.solve.model import settings_at
+from paretoclf.proof.points.cones import Alike, Cones, interior, matrix, project_dual, vector
+from paretoclf.solve.cone_inside import Inner
 
 #: Shares of an inner point that are mixed in, until the point is inside for sure.
 _MIXED = (0.0, *(float(f"{k}e-{j}") for j in range(13, 5, -1) for k in (1, 3)), 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0)
@@ -44,158 +42,6 @@ _DENSE = 400
 
 #: Entries of that system below this, on a scale on which its diagonal is 1, are none.
 _NOTHING = 1e-30
-
-#: Clarabel's words for there being no solution.
-NONE = {"PrimalInfeasible": "infeasible", "AlmostPrimalInfeasible": "infeasible"}
-NONE |= {"DualInfeasible": "unbounded", "AlmostDualInfeasible": "unbounded"}
-
-
-class ConeSolver:
-    """Clarabel, set up once and moved along a line; the same t gives the same numbers wherever it was before.
-
-    Parameters
-    ----------
-    line : ConeLine
-    tol : float
-        Tolerance that is asked for.
-    unit : float
-        Of the objective: the stopping rule is absolute for values below 1.
-    """
-
-    def __init__(self, line: ConeLine, tol: float, unit: float = 1.0) -> None:
-        self.line, self.tol, self.unit, self.solves = line, tol, unit, 0
-        self._solver: Any = None
-        self._matrices = sp.csc_matrix(sp.triu(line.P)) / unit, sp.csc_matrix(line.A)
-
-    def __call__(self, t: float, **others: Any) -> tuple[Array, Array, str]:
-        """Point, multipliers and Clarabel's word for them; with other settings it is set up anew."""
-        q, b = between(self.line.q, t) / self.unit, between(self.line.b, t)
-        solver = self._solver
-        if solver is None or others:
-            P, A = self._matrices
-            solver = conic(P, q, A, b, self.line.cones, {**settings_at(self.tol), **others})
-            self._solver = self._solver or solver
-        else:
-            solver.update(q=q, b=b)
-        found = solver.solve()
-        self.solves += 1
-        return np.asarray(found.x), np.asarray(found.z) * self.unit, str(found.status)
-
-
-def conic(P: Any, q: Array, A: Any, b: Array, cones: Any, how: Mapping[str, Any]) -> Any:
-    """Clarabel for a cone program, to be solved and moved."""
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    settings.presolve_enable = False  # what is presolved or decomposed cannot be moved
-    settings.chordal_decomposition_enable = False
-    for key, value in how.items():
-        setattr(settings, key, value)
-    kinds = [CLARABEL_CONES[cone.kind](cone) for cone in cones]
-    return clarabel.DefaultSolver(sp.csc_matrix(P), q, sp.csc_matrix(A), b, kinds, settings)
-
-
-@dataclass(frozen=True)
-class Inner:
-    """Points well inside the cones at t = 0 and at ``stop``."""
-
-    points: tuple[Array, Array] = field(repr=False)
-    stop: float
-
-    def at(self, t: float) -> Array:
-        """A point inside at t."""
-        return np.asarray(between(self.points, t / self.stop))
-
-
-def inner_points(line: ConeLine, stop: float, reach: float) -> Inner | None:
-    """Points inside the cones at both ends, as low as they can be at a tenth of the largest depth, or None.
-
-    ``reach`` is how large the entries of a solution are.
-    """
-    found = [_inner(line, t, reach) for t in (0.0, stop)]
-    return None if found[0] is None or found[1] is None else Inner((found[0], found[1]), stop)
-
-
-def _inner(line: ConeLine, t: float, reach: float) -> Array | None:
-    """A point whose slacks are inside their cones by as much as can be, and then the lowest that is so by a tenth."""
-    n, into = line.n, interior(line.cones)
-    q, b, one = between(line.q, t), between(line.b, t), sp.eye_array(n)
-    rows = sp.vstack(
-        [
-            sp.hstack([sp.csr_array(line.A), sp.csr_array(into[:, None])]),
-            sp.hstack([one, sp.csr_array((n, 1))]),
-            sp.hstack([-one, sp.csr_array((n, 1))]),
-            sp.csr_array(([1.0, -1.0], ([0, 1], [n, n])), shape=(2, n + 1)),
-        ]
-    )
-    cones = [*line.cones, Cone("nonnegative", 2 * n + 2)]
-    size = float(np.abs(q).max(initial=0.0)) or 1.0
-    depth = None
-    for costs, quadratic in ((np.append(np.zeros(n), -1.0), None), (np.append(q / size, 0.0), line.P / size)):
-        least = 0.0 if depth is None else 0.1 * depth
-        sides = np.concatenate([b, np.full(2 * n, 10.0 * reach), [reach, -least]])
-        P = sp.csc_array((n + 1, n + 1)) if quadratic is None else sp.block_diag([sp.triu(quadratic), [[0.0]]])
-        found = conic(P, costs, rows, sides, cones, settings_at(1e-9)).solve()
-        x = np.asarray(found.x)
-        if str(found.status) in NONE or not np.isfinite(x).all():
-            break
-        if depth is None:
-            best, depth = x[:n], float(x[n])
-            if not depth > 1e-9 * reach:
-                return None
-        else:
-            best = x[:n]
-    return best if depth is not None else None
-
-
-def inner_multipliers(line: ConeLine, stop: float, reach: float) -> Inner | None:
-    """Stationary y, z at both ends, one after the other, as far inside each cone with curved faces as can be."""
-    found = [_inner_multipliers(line, t, reach) for t in (0.0, stop)]
-    return None if found[0] is None or found[1] is None else Inner((found[0], found[1]), stop)
-
-
-def _inner_multipliers(line: ConeLine, t: float, reach: float) -> Array | None:
-    """Each of those cones has a depth of its own: where one is 0 at every stationary point, others need not be."""
-    n, m = line.n, line.m
-    dual, cones = dual_cones(line)
-    curved = [k for k, cone in enumerate(cones) if cone.kind != "nonnegative"]
-    starts = np.cumsum([0, *(cone.size for cone in cones)])
-    depths = sp.lil_array((dual.shape[0], len(curved)))
-    for column, k in enumerate(curved):
-        depths[starts[k] : starts[k + 1], [column]] = interior([cones[k]])[:, None]
-    one = sp.eye_array(len(curved))
-    rows = sp.block_array(
-        [
-            [sp.csr_array(line.P), sp.csr_array(line.A).T, None],
-            [None, None, one],
-            [None, None, -one],
-            [sp.csr_array((dual.shape[0], n)), -dual, sp.csr_array(depths)],
-        ]
-    )
-    sides = np.concatenate([-between(line.q, t), np.full(len(curved), reach), np.zeros(len(curved) + dual.shape[0])])
-    kinds = [Cone("zero", n), *([Cone("nonnegative", 2 * len(curved))] if curved else []), *cones]
-    costs = np.concatenate([np.zeros(n + m), -np.ones(len(curved))])
-    size = n + m + len(curved)
-    found = conic(sp.csc_matrix((size, size)), costs, rows, sides, kinds, settings_at(1e-10)).solve()
-    x = np.asarray(found.x)
-    return None if str(found.status) in NONE or not np.isfinite(x).all() else x[: n + m]
-
-
-def dual_cones(line: ConeLine) -> tuple[Any, list[Cone]]:
-    """A map after which multipliers are in cones of the list where they are in the dual cones."""
-    parts: list[Any] = []
-    cones: list[Cone] = []
-    for cone in line.cones:
-        if cone.kind == "zero":
-            parts.append(sp.csr_array((0, cone.size)))
-            continue
-        cones.append(cone)
-        if cone.kind == "exponential":
-            parts.append(sp.csr_array(np.array([[1.0, -1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])))
-        elif cone.kind == "power":
-            parts.append(sp.diags_array([1 / cone.exponent, 1 / (1 - cone.exponent), 1.0]))
-        else:
-            parts.append(sp.eye_array(cone.size))
-    return sp.csr_array(sp.block_diag(parts)), cones
 
 
 def reaches(line: ConeLine, t: float, x: Array, inner: Inner) -> bool:
@@ -252,17 +98,20 @@ def _multipliers(
 
 
 def without(line: ConeLine, z: Array, share: float) -> Array:
-    """Multipliers with 0 for those that are small beside the largest: all of a cone, or none."""
+    """Multipliers with 0 for those that are small beside the largest: all of a cone with curved faces, or none."""
     z, size = z.copy(), float(np.abs(z).max(initial=0.0))
     for each in line.base.grouped.alike:
-        if each.kind != "zero":
+        if each.kind == "nonnegative":
+            z[each.rows] *= np.abs(z[each.rows]) > share * size
+        elif each.kind != "zero":
             z[each.rows] *= np.abs(z[each.rows]).max(axis=1, keepdims=True) > share * size
     return z
 
 
 def _stationary(line: ConeLine, t: float, y: Array, z: Array) -> tuple[Array, Array]:
     """The nearest multipliers that are stationary up to rounding, in the metric of the barriers; y moves with them."""
-    q, P, A = between(line.q, t), sp.csr_array(line.P), sp.csr_array(line.A)
+    now = line.at(t)
+    q, P, A = now.q, now.P, now.A
     bent = np.where(P.diagonal() > 0, (1.0 + np.abs(y)) ** 2, 0.0)
     metric = _metric(line.base.grouped, z)
     across = metric @ A

@@ -24,9 +24,13 @@ from paretoclf.common.errors import InputError
 from paretoclf.common.progress import meter
 from paretoclf.engine.reduction.program import between
 from paretoclf.proof.cone_band import OF_LARGEST, BandProof, floor_of, prove_band
-from paretoclf.proof.cone_line import ConeJudge, ConeLine, Pair
-from paretoclf.solve.cone_ends import ending, last_inside, on_grid, refused
-from paretoclf.solve.cone_pairs import NONE, ConeSolver, Inner, inner_multipliers, pairs_near
+from paretoclf.proof.cone_judge import ConeJudge
+from paretoclf.proof.cone_line import ConeLine
+from paretoclf.proof.cone_pair import Pair
+from paretoclf.solve.cone_ends import ending, inside, last_inside, on_grid, refused
+from paretoclf.solve.cone_inside import Inner, inner_multipliers
+from paretoclf.solve.cone_pairs import pairs_near
+from paretoclf.solve.cone_solver import NONE, ConeSolver
 from paretoclf.solve.model import settings_at
 
 #: Pairs at first.
@@ -50,6 +54,9 @@ _OTHERWISE: tuple[dict[str, Any], ...] = (
 
 #: Ceilings that are tried, each above the values that the one before let find.
 _CEILINGS = 4
+
+#: A gap is divided as if it were no more times what is aimed at: where nothing is proved yet, it is infinite.
+_FARTHEST = 1e4
 
 #: Pieces are no shorter.
 _SHORTEST = 2.0**-36
@@ -76,6 +83,7 @@ class Searched:
     ray: Array | None
     solves: int
     seconds: Mapping[str, float]
+    inside: Array | None = field(default=None, repr=False)
 
 
 #: Pairs of a path, as t, x, y, z, and its status and ray.
@@ -106,34 +114,33 @@ def search(
         If a pair cannot be proved, or is not as close as eps: with what stands in the way.
     """
     began = time.perf_counter()
-    if not (line.base.curvature >= 0.0).all():
+    if not line.convex:
         raise InputError("the quadratic term of the problem must be convex, which is not proved of what CVXPY compiled")
     solver = ConeSolver(line, min(max(_SHARE * eps, _FINEST), _COARSEST))
     if known is None:
-        found = {t: solver(t) for t in on_grid(np.linspace(0.0, 1.0, _FIRST)).tolist()}
+        found = {t: solver(t) for t in (0.0, 1.0)}
+        inner = None if any(word in NONE for *_, word in found.values()) else inside(line, 1.0, _reach(found))
+        found |= {t: solver(t) for t in on_grid(np.linspace(0.0, 1.0, _FIRST)).tolist() if t not in found}
+        found = dict(sorted(found.items()))
         status, ray, stop = ending(line, [word for *_, word in found.values()])
     else:
         (t, x, _, z), (status, ray) = known
         found = {each: (x[i], z[i], "Solved") for i, each in enumerate(t.tolist())}
         stop = float(t[-1])
-    reach = 1.0 + max(float(np.abs(x).max(initial=0.0)) for x, _, word in found.values() if word not in NONE)
-    cut = known is None and status != "end"
-    end, inner = last_inside(line, stop, reach, solver if cut else None)
-    if inner is None:
-        raise InputError(
-            "the problem must have a point inside all of its inequalities and cones at both ends of the line, which "
-            "was not found: write what holds with equality everywhere as equations, or begin and end further inside"
-        )
-    if cut:
+        inner = inside(line, stop, _reach(found))
+    end = stop
+    if inner is None or (known is None and status != "end"):
+        end, inner = last_inside(line, stop, _reach(found), solver)
         found |= {t: solver(t) for t in on_grid(np.linspace(0.0, end, _FIRST)).tolist() if t not in found}
         found = {t: found[t] for t in on_grid(np.linspace(0.0, end, _FIRST)).tolist()}
+    deep = np.stack(inner.points) if line.A_stop is not None else None
     values = [line.at(t).value(x) + float(between(line.constant, t)) for t, (x, *_) in found.items()]
     largest = max(abs(value) for value in values)
     unit = largest if 0.0 < largest < 1.0 else 1.0
     reach_z = 1.0 + max(float(np.abs(z).max(initial=0.0)) for _, z, _ in found.values())
     solves, ceiling = solver.solves, max(values) + 0.5 * (max(values) - min(values)) + 1e-3 * largest + 1e-9 * unit
     for _ in range(_CEILINGS):
-        judge = ConeJudge(line, ceiling)
+        judge = ConeJudge(line, ceiling, deep)
         inner_z = inner_multipliers(line, end, reach_z) if judge.wide.any() else None
         task = _Task(judge, inner, inner_z, eps, solver.tol, unit, OF_LARGEST * largest)
         points, more = _everywhere(task, found, n_jobs, progress)
@@ -145,7 +152,12 @@ def search(
         ceiling = highest + 0.1 * (highest - min(values))
     if not proof.passes():
         raise refused(proof.explain(), float(proof.t[int(np.argmax(proof.relative))]))
-    return Searched(points, proof, status, ray, solves, {"search": time.perf_counter() - began})
+    return Searched(points, proof, status, ray, solves, {"search": time.perf_counter() - began}, deep)
+
+
+def _reach(found: Mapping[float, Found]) -> float:
+    """How large the entries of solutions are."""
+    return 1.0 + max(float(np.abs(x).max(initial=0.0)) for x, _, word in found.values() if word not in NONE)
 
 
 def _everywhere(
@@ -249,7 +261,7 @@ def _cover(task: _Task, k: Made, j: Made) -> tuple[list[Raw], int]:
             continue
         if whole <= _SHORTEST:
             raise refused(f"bounds stay {relative:.1e} apart on a piece of length {whole:.1e}", here.t)
-        step = whole / math.sqrt(relative / aim) if length is None else length
+        step = whole / math.sqrt(min(relative / aim, _FARTHEST)) if length is None else length
         parts = max(2, math.ceil(whole / step - 0.05))
         todo.append(task.pair(solver, float(on_grid(np.array([here.t + whole / parts]))[0])))
         length = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -41,12 +42,19 @@ class Model:
     thin: bool = True
 
     @classmethod
-    def of(cls, problem: cp.Problem, thin: bool = True, maximise: bool = False, moving: bool = True) -> Model:
+    def of(
+        cls,
+        problem: cp.Problem,
+        thin: bool = True,
+        maximise: bool = False,
+        moving: bool = True,
+        forms: bool = False,
+    ) -> Model:
         """Take the names from the problem: those of its variables, and the labels of its constraints.
 
         A constraint without a label is called ``constraint k``, by its position. With maximise the problem may be a
-        maximisation, too. InputError says what it is not: a minimisation, convex by CVXPY's rules, DPP, of different
-        names.
+        maximisation, too; with forms a parameter may be the matrix of a quadratic form of the objective. InputError
+        says what it is not: a minimisation, convex by CVXPY's rules, DPP, of different names.
         """
         allowed = cp.Minimize | cp.Maximize if maximise else cp.Minimize
         if not isinstance(problem, cp.Problem) or not isinstance(problem.objective, allowed):
@@ -62,7 +70,9 @@ class Model:
             raise InputError(
                 f"a model must be convex by CVXPY's rules (DCP), which it is not in: {', '.join(broken)}. {why}"
             )
-        broken = [name for name, part in parts if moving and not part.is_dcp(dpp=True)]
+        with getattr(cp.utilities.scopes, "quad_form_dpp_scope", nullcontext)() if forms else nullcontext():
+            first = [] if not moving or problem.objective.is_dcp(dpp=True) else ["objective"]
+        broken = first + [name for name, part in labelled if moving and not part.is_dcp(dpp=True)]
         if broken:
             raise InputError(
                 f"a model must be DPP in its parameters, which it is not in: {', '.join(broken)}. A parameter may "

@@ -1,7 +1,8 @@
 """From any convex ``cvxpy.Problem`` and a line of its parameters to a cone program along that line.
 
 As `paretoclf.solve.to_qp`, for every cone that Clarabel knows. A parameter that multiplies a quadratic term would move
-the matrix P; the problem is then compiled without a quadratic objective, and the parameter stands in q.
+the matrix P; the problem is then compiled without a quadratic objective, and the parameter stands in q. P moves where a
+parameter is the matrix of a quadratic form, A where one multiplies a variable in a constraint.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from paretoclf.common.errors import InputError
-from paretoclf.engine.reduction.program import ProgramLine
+from paretoclf.engine.reduction.program import ProgramLine, symmetric
 from paretoclf.proof.cone_line import ConeLine
 from paretoclf.proof.points.cones import Cones
 from paretoclf.solve.cone_proof import cones_of
@@ -32,7 +33,7 @@ def cone_line(problem: Any, start: Mapping[Any, Any], stop: Mapping[Any, Any]) -
     Raises
     ------
     InputError
-        If it is something else, the line moves nothing, or a parameter moves the matrix of the constraints.
+        If it is something else, the line moves nothing, or a parameter moves a coefficient of an equation.
 
     Examples
     --------
@@ -45,13 +46,24 @@ def cone_line(problem: Any, start: Mapping[Any, Any], stop: Mapping[Any, Any]) -
     (['zero', 'second-order'], [0.0, 2.0])
     """
     found = CompiledLine.of(problem, start, stop, cones=True)
-    if found.moves("P"):
+    # Where a parameter is the matrix of a quadratic form, CVXPY would make cones of the one that it has first.
+    if (found.moves("P") or _moves_equations(found)) and problem.objective.is_dcp(dpp=True):
         found = CompiledLine.of(problem, start, stop, cones=True, use_quad_obj=False)
-    for which, because in (("P", "Else the objective bends"), ("A", "Else points between two are not feasible")):
-        if found.moves(which) or (which == "A" and found.bent.nnz):
-            raise InputError(found.moving(which, because))
-    found.check_moves()
-    return ConeLine(**vars(found.line), cones=Cones(cones_of(found.data)))
+    if found.bends("P"):
+        raise InputError(found.moving("P", "Else the objective bends"))
+    if _moves_equations(found):
+        raise InputError(found.moving("A", "In an equation that leaves no feasible points between two"))
+    stops = {f"{which}_stop": getattr(found, which)[1] for which in "PA" if found.moves(which)}
+    if "P_stop" in stops:
+        stops["P_stop"] = symmetric(stops["P_stop"])
+    if not stops:
+        found.check_moves()
+    return ConeLine(**vars(found.line), cones=Cones(cones_of(found.data)), **stops)
+
+
+def _moves_equations(found: CompiledLine) -> bool:
+    """Whether a coefficient of an equation moves."""
+    return found.moves("A", found.line.equations)
 
 
 class LineOfCones(LineOfPrograms):

@@ -32,6 +32,9 @@ _THIRD = 0.61803398875
 
 Values = dict[Any, Array]
 
+#: Why a matrix must stand still.
+_BENDS = "Else the path bends, and eps=1e-4 gives one that is proved within that"
+
 #: Attributes of variables that CVXPY compiles to fewer numbers than entries.
 _FEWER = ("diag", "symmetric", "sparsity", "PSD", "NSD")
 
@@ -68,11 +71,11 @@ def program_line(
     found = CompiledLine.of(problem, start, stop)
     line, P, A = found.line, found.P, found.A
     if found.moves("P"):
-        raise InputError(found.moving("P", "Else the path bends"))
+        raise InputError(found.moving("P", _BENDS))
     terms = _entries(abs(found.tensors.A), found.sizes, line.n + 1)[:, : line.n]
     moved, q, moving = standing_rows(P[0], (A[0], A[1]), line.q, terms)
     if moving.size or found.bent.nnz:
-        raise InputError(found.moving("A", "Else the path bends"))
+        raise InputError(found.moving("A", _BENDS))
     if not (still or moved):
         found.check_moves()
     return ProgramLine(**{**vars(line), "q": q, "moved": moved})
@@ -94,7 +97,7 @@ class CompiledLine:
     @classmethod
     def of(cls, problem: Any, start: Any, stop: Any, *, cones: bool = False, **options: Any) -> CompiledLine:
         """Compile it; InputError if it has no such line. With ``cones`` any cone may be in it."""
-        model = _model_of(problem)
+        model = _model_of(problem, forms=cones)
         first, last = _ends(problem, start, stop)
         if not cones:
             _check_cones(model)
@@ -111,7 +114,7 @@ class CompiledLine:
         bend = _bend((data["moved"], other["moved"]), third["moved"], first, last)
         tensors = data["param_prob"]
         bent = _bent(tensors.A, bend, line.n + 1)
-        if _bent(tensors.q, bend, line.n + 1).nnz or bent[:, [line.n]].nnz:
+        if _bent(tensors.q, bend, line.n + 1).nnz or (bent if cones else bent[:, [line.n]]).nnz:
             raise InputError(_bent_said(problem, tensors, bend, first))
         sizes = np.abs(data["moved"]) + np.abs(other["moved"])
         return cls(problem, line, data, (first, last), sizes, bent, P, A)
@@ -121,10 +124,15 @@ class CompiledLine:
         """CVXPY's maps from parameters to data."""
         return self.data["param_prob"]
 
-    def moves(self, which: str) -> bool:
-        """Whether a matrix, P or A, moves by more than its rounding."""
-        first, *others = getattr(self, which)
+    def moves(self, which: str, rows: int | None = None) -> bool:
+        """Whether a matrix, P or A, moves by more than its rounding; or so many of its first rows."""
+        first, *others = (each if rows is None else each[:rows] for each in getattr(self, which))
         return any(_differs(first, each) for each in others)
+
+    def bends(self, which: str) -> bool:
+        """Whether a matrix, P or A, is off the straight line at the third point by more than its rounding."""
+        first, last, third = getattr(self, which)
+        return _differs(between((first, last), _THIRD), third)
 
     def moving(self, which: str, because: str) -> str:
         """What to say of a parameter that moves a matrix."""
@@ -238,7 +246,7 @@ class LineOfPrograms:
         from cvxpy.reductions.solution import Solution
 
         self.move(point.t)
-        model = Model.of(self.problem, maximise=True)
+        model = Model.of(self.problem, maximise=True, moving=False)
         primal = {v.id: point.variables[name] for name, v in model.variables.items()}
         dual = {c.id: point.duals[name] for name, c in model.constraints.items() if name in point.duals}
         self.problem.unpack(Solution(cp.OPTIMAL, self.sign * point.value, primal, dual, {}))
@@ -277,11 +285,11 @@ class LineOfPrograms:
         )
 
 
-def _model_of(problem: Any) -> Model:
+def _model_of(problem: Any, forms: bool = False) -> Model:
     """The problem with names; InputError if it is none that has a path for reasons that need no compiling."""
     if not isinstance(problem, cp.Problem):
         raise InputError(f"problem must be a cvxpy.Problem, got {what_it_is(problem)}")
-    model = Model.of(problem, maximise=True)
+    model = Model.of(problem, maximise=True, forms=forms)
     for name, variable in model.variables.items():
         if variable.attributes["integer"] or variable.attributes["boolean"]:
             raise InputError(f"problem must be convex, got the integer or boolean variable {name}")

@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 import paretoclf as pc
 from paretoclf.path.of_cones import trace_cones
 from paretoclf.proof.cone_band import prove_band
-from paretoclf.proof.cone_line import ConeJudge
+from paretoclf.proof.cone_judge import ConeJudge
 from paretoclf.solve.cone_proof import certify_problem
 from paretoclf.solve.to_cones import LineOfCones
 from tests.oracles import cone_lines

@@ -168,14 +168,78 @@ def free_log_barrier(n: int = 4) -> Line:
     return cp.Problem(cp.Minimize(objective)), {mu: 1.0}, {mu: 0.1}
 
 
-#: Fifteen as they stand in books, two more kinds of cone, and two lines with columns that nothing bounds.
+def robust_svm(n: int = 24, p: int = 4) -> Line:
+    """The radius multiplies a norm in each row: a coefficient of a constraint moves."""
+    _, X, y = classes(n, p, 115)
+    w, b, r = cp.Variable(p, name="w"), cp.Variable(name="b"), cp.Parameter(nonneg=True, name="r")
+    hinge = cp.sum(cp.pos(1 - cp.multiply(y, X @ w + b) + r * cp.norm2(w)))
+    return cp.Problem(cp.Minimize(0.5 * cp.sum_squares(w) + hinge)), {r: 0.05}, {r: 1.0}
+
+
+def minimax_by_kappa() -> Line:
+    plus, minus, delta = factors(5, 107)
+    a, kappa = cp.Variable(5, name="a"), cp.Parameter(nonneg=True, name="kappa")
+    top = np.sqrt(delta @ np.linalg.solve(plus.T @ plus, delta))
+    rows = [(delta @ a - kappa * cp.norm2(plus @ a) >= 1).set_label("margin")]
+    return cp.Problem(cp.Minimize(cp.norm2(minus @ a)), rows), {kappa: 0.05 * top}, {kappa: 0.5 * top}
+
+
+def moving_samples(n: int = 20, p: int = 3) -> Line:
+    """All samples walk from one place to another."""
+    rng, X, y = classes(n, p, 116)
+    w, b, samples = cp.Variable(p, name="w"), cp.Variable(name="b"), cp.Parameter((n, p), name="samples")
+    hinge = cp.sum(cp.pos(1 - cp.multiply(y, samples @ w + b)))
+    problem = cp.Problem(cp.Minimize(0.5 * cp.sum_squares(w) + hinge))
+    return problem, {samples: X}, {samples: X + 0.5 * rng.normal(size=X.shape)}
+
+
+def exponents() -> Line:
+    x, a = cp.Variable(3, name="x"), cp.Parameter(3, name="a")
+    objective = cp.sum(cp.exp(cp.multiply(a, x))) + cp.sum(cp.exp(-x))
+    return cp.Problem(cp.Minimize(objective), [x <= 5, x >= -5]), {a: [0.5, 1, 1.5]}, {a: [1.5, 0.7, 0.4]}
+
+
+def scaled_powers() -> Line:
+    x, u = cp.Variable(2, name="x"), cp.Parameter(nonneg=True, name="u")
+    objective = cp.power(u * x[0] + 1, 1.5) + cp.power(x[1] - 2, 1.5) + cp.square(x[0] - 3) / 2
+    return cp.Problem(cp.Minimize(objective), [x[0] + u * x[1] >= 1, cp.abs(x) <= 10]), {u: 0.5}, {u: 2.0}
+
+
+def scaled_matrix() -> Line:
+    """A coefficient in a semidefinite matrix moves."""
+    x, u = cp.Variable(2, name="x"), cp.Parameter(name="u")
+    first, second = np.array([[0.0, 1, 0], [1, 0, 1], [0, 1, 0]]), np.array([[1.0, 0, 1], [0, -1, 0], [1, 0, 0]])
+    rows = [(np.diag([1.0, 2, 3]) + x[0] * first + u * x[1] * second >> 0).set_label("lmi"), cp.abs(x) <= 10]
+    return cp.Problem(cp.Minimize(x[0] + 0.5 * x[1]), rows), {u: 0.5}, {u: 2.0}
+
+
+def risk_and_budget() -> Line:
+    """A coefficient and the right side of an equation move together."""
+    factor, _, mean = factors(5, 117)
+    x, r, m = cp.Variable(5, name="x"), cp.Parameter(nonneg=True, name="r"), cp.Parameter(name="m")
+    rows = [cp.sum(x) == m, mean @ x - r * cp.norm2(factor @ x) >= -2, x >= -3]
+    return cp.Problem(cp.Minimize(cp.norm2(x - 1) + x[0]), rows), {r: 0.1, m: 1.0}, {r: 0.6, m: 2.0}
+
+
+def shrunk_covariance(n: int = 6) -> Line:
+    """The matrix of the quadratic objective moves."""
+    rng = np.random.default_rng(118)
+    S, mean = np.cov(rng.normal(size=(20, n)).T), rng.normal(size=n)
+    x, P = cp.Variable(n, name="x"), cp.Parameter((n, n), PSD=True, name="P")
+    rows = [cp.sum(x) == 1, x >= 0, cp.norm2(x) <= 0.7]
+    return cp.Problem(cp.Minimize(0.5 * cp.quad_form(x, P) - 0.1 * mean @ x), rows), {P: S}, {P: np.eye(n)}
+
+
+#: Fifteen as they stand in books, two more kinds of cone, two lines with columns that nothing bounds, and eight on
+#: which a matrix moves.
 LINES: dict[str, Callable[[], Line]] = {
     made.__name__: made
     for made in (
         *(logistic_group_lasso, square_root_lasso, norm_constrained_svm, group_lasso, matrix_completion),
         *(maximum_entropy, log_barrier, biased_minimax, tradeoff_by_bounds, s_procedure, s_procedure_lmi),
         *(ridge_logistic, elastic_net, lasso, svm, log_determinant, powers, logistic_to_0),
-        free_log_barrier,
+        *(free_log_barrier, robust_svm, minimax_by_kappa, moving_samples, exponents, scaled_powers, scaled_matrix),
+        *(risk_and_budget, shrunk_covariance),
     )
 }
 

@@ -10,10 +10,12 @@ from functools import cache
 import cvxpy as cp
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 import paretoclf as pc
-from paretoclf.proof.cone_line import ConePiece
+from paretoclf.proof.cone_bends import ConePiece
 from paretoclf.solve.cone_proof import certify_problem
+from paretoclf.solve.cone_solver import ConeSolver
 from tests.oracles.cone_lines import LINES, move
 
 FEW = ["square_root_lasso", "maximum_entropy", "s_procedure_lmi", "powers", "group_lasso"]
@@ -91,6 +93,54 @@ def test_the_number_of_pairs_grows_with_the_root():
     assert counts[1] <= 12 * counts[0]
 
 
+def test_programs_with_moving_coefficients_against_a_simplex_code(rng):
+    """Linear programs whose whole matrix moves, with 0 well inside at every t."""
+    for size in (3, 6, 9):
+        x, A = cp.Variable(3, name="x"), cp.Parameter((size, 3), name="A")
+        ends, b, c = rng.normal(size=(2, size, 3)), 0.5 + rng.random(size), rng.normal(size=3)
+        problem = cp.Problem(cp.Minimize(c @ x), [A @ x <= b, cp.abs(x) <= 4])
+        path = pc.trace(problem, {A: ends[0]}, {A: ends[1]}, eps=1e-3, progress=False)
+        assert path.status == "end"
+        for t in rng.uniform(0, 1, 20).tolist():
+            (low, high), now = path.bounds(t), (1 - t) * ends[0] + t * ends[1]
+            value = linprog(c, A_ub=now, b_ub=b, bounds=[(-4, 4)] * 3).fun
+            assert low - 1e-9 <= value <= high + 1e-9
+            assert (now @ path.at(t).variables["x"] <= b + 1e-12).all()
+    with pytest.raises(pc.InputError, match=r"^slopes has no bounds where a parameter multiplies a variable"):
+        path.slopes(0.5)
+
+
+def test_a_closed_form_where_a_coefficient_moves():
+    """The largest x with r x at most 1 and x at most 4: 1 / r, which is no quadratic in r."""
+    x, r = cp.Variable(name="x"), cp.Parameter(nonneg=True, name="r")
+    path = pc.trace(cp.Problem(cp.Maximize(x), [r * x <= 1, x <= 4, x >= -1]), {r: 0.5}, {r: 2.0}, eps=1e-4)
+    for t in np.linspace(0, 1, 41).tolist():
+        low, high = path.bounds(t)
+        assert low <= 1 / (0.5 + 1.5 * t) <= high <= low * (1 + 1.1e-4)
+    t, values = path.along("x", 3)
+    assert values == pytest.approx([path.at(float(s)).variables["x"] for s in t], rel=1e-14)
+
+
+def test_a_form_whose_matrix_moves_has_slopes():
+    """Half x'P(t)x of a fixed sum: half of 1 over the sum of the inverse's entries."""
+    x, P = cp.Variable(2, name="x"), cp.Parameter((2, 2), PSD=True, name="P")
+    first, last = np.diag([1.0, 2.0]), np.array([[3.0, 1.0], [1.0, 4.0]])
+    path = pc.trace(
+        cp.Problem(cp.Minimize(0.5 * cp.quad_form(x, P)), [cp.sum(x) == 1, cp.abs(x) <= 2]), {P: first}, {P: last},
+        eps=1e-6,
+    )  # fmt: skip
+
+    def value(t):
+        return 0.5 / np.linalg.inv((1 - t) * first + t * last).sum()
+
+    for t in np.linspace(0.05, 0.95, 19).tolist():
+        low, high = path.bounds(t)
+        assert low * (1 - 1e-12) <= value(t) <= high * (1 + 1e-12)
+        found, rate = path.slopes(t), (value(t + 1e-5) - value(t - 1e-5)) / 2e-5
+        assert found.lower - 1e-6 <= rate <= found.upper + 1e-6
+        assert found.upper - found.lower < 0.05
+
+
 def test_a_closed_form():
     """The least norm of a point on a plane that moves away: the distance, convex in t."""
     x, level = cp.Variable(3, name="x"), cp.Parameter(name="level")
@@ -109,10 +159,11 @@ def test_a_closed_form():
 
 def test_a_concave_value_has_bounds_of_its_slope():
     _, path = traced("square_root_lasso")
+    fine = path.refine(1e-6)
     for t in (0.2, 0.5, 0.9):
         found = path.slopes(t, per="lam")
         h = 1e-4
-        rates = [(path.refine(1e-6).value(t + s) - path.refine(1e-6).value(t)) / (s * -5.9) for s in (-h, h)]
+        rates = [(fine.value(t + s) - fine.value(t)) / (s * -5.9) for s in (-h, h)]
         assert found.lower - 0.05 <= min(rates) <= max(rates) <= found.upper + 0.05
         assert found.upper - found.lower < 2
 
@@ -136,13 +187,17 @@ def test_the_largest_gap_of_a_piece_is_that_of_its_quadratic(rng):
         assert largest <= piece.gap <= largest * (1 + 1e-5)
 
 
-def test_it_is_saved_and_judged_anew(tmp_path):
-    _, path = traced("maximum_entropy")
+@pytest.mark.parametrize(
+    ("name", "variable"), [("maximum_entropy", "p"), ("minimax_by_kappa", "a"), ("shrunk_covariance", "x")]
+)
+def test_it_is_saved_and_judged_anew(name, variable, tmp_path):
+    _, path = traced(name)
     path.save(tmp_path / "path")
     again = pc.load(tmp_path / "path.npz")
     assert again.bounds(0.37) == path.bounds(0.37)
     assert again.proof.worst == path.proof.worst
-    assert again.at(0.37).variables["p"].tolist() == path.at(0.37).variables["p"].tolist()
+    assert again.at(0.37).variables[variable].tolist() == path.at(0.37).variables[variable].tolist()
+    assert [str(each) for each in again.events] == [str(each) for each in path.events]
     with pytest.raises(pc.InputError, match=r"^assign needs the problem"):
         again.assign(0.5)
 
@@ -273,15 +328,28 @@ REFUSED = {
     "nan": (cp.norm2(X - TH), [], TH, float("nan"), r"^eps must"),
     "integers": (cp.norm2(WHOLE - TH), [], TH, 1e-3, r"^problem must be convex, got the integer"),
     "not DPP": (SLOPE * SLOPE * cp.norm2(X - 1), [], SLOPE, 1e-3, r"^a model must be DPP"),
-    "A moves": (
+    "an equation moves": (
         cp.norm2(X - 1),
-        [SLOPE * X[0] + cp.norm2(X) <= 1],
+        [SLOPE * X[0] + X[1] == 1],
         SLOPE,
         1e-3,
-        r"^parameter slope must not move the m",
+        r"^parameter slope must not move the matrix A, .*In an equation that leaves no feasible points between two; w",
     ),
     "nothing moves": (cp.norm2(X - 1), [], WEIGHT, 1e-3, r"^start must have parameters of the problem"),
-    "no point inside": (cp.norm2(X), [X[0] <= TH, X[0] >= TH], TH, 1e-3, r"^the problem must have a point inside"),
+    "no point inside": (
+        cp.norm2(X),
+        [(X[0] <= TH).set_label("above"), (X[0] >= TH).set_label("below"), X[1] <= 5],
+        TH,
+        1e-3,
+        r"^the problem must have a point inside .*: see above, below. Write what",
+    ),
+    "no point inside for all of a line": (
+        cp.norm2(X),
+        [(SLOPE * X[0] <= 4).set_label("moves"), (SLOPE * X[0] >= 3.5).set_label("floor")],
+        SLOPE,
+        1e-3,
+        r"^the problem must have a point .* coefficients of both ends of the line.*: see moves, floor.*shorter lines",
+    ),
     "no start": (cp.norm2(X), [cp.norm2(X) <= TH, X[0] >= 3], TH, 1e-3, r"must have a solution at the start.*3 as|"),
 }
 
@@ -291,6 +359,15 @@ def test_what_has_no_such_path_is_refused(what):
     objective, rows, parameter, eps, said = REFUSED[what]
     with pytest.raises(pc.InputError, match=said):
         pc.trace(cp.Problem(cp.Minimize(objective), rows), {parameter: 1}, {parameter: 2}, eps=eps)
+
+
+def test_what_has_no_point_inside_is_refused_after_two_solves(monkeypatch):
+    """One at each end of the line, to know how large points are."""
+    calls, solve = [], ConeSolver.__call__
+    monkeypatch.setattr(ConeSolver, "__call__", lambda self, t: calls.append(t) or solve(self, t))
+    with pytest.raises(pc.InputError, match=r"^the problem must have a point inside"):
+        pc.trace(cp.Problem(cp.Minimize(cp.norm2(X)), [X[0] <= TH, X[0] >= TH]), {TH: 1}, {TH: 2}, eps=1e-3)
+    assert calls == [0.0, 1.0]
 
 
 def test_a_start_without_a_solution_says_from_where_on_there_is_one():
@@ -370,7 +447,8 @@ def test_quadratic_formulations_given_eps_go_this_way_too():
     for tau in np.linspace(0.1, 0.9, 21).tolist():
         low, high = path.bounds(tau=tau)
         assert low - 1e-9 <= exact.value(tau) / 0.1 <= high + 1e-9  # the model is that of w over lam
-    with pytest.raises(
-        pc.DegeneratePathError, match=r"multipliers are not proved stationary .* \(w\[0\], w\[1\], rho\)"
-    ):
-        pc.trace(pc.TwoNuSVM(X, y), nu=(0.2, 0.5), asymmetry=0.5, eps=1e-3)
+    nu = pc.trace(pc.TwoNuSVM(X, y), nu=(0.2, 0.5), asymmetry=0.5)
+    path = pc.trace(pc.TwoNuSVM(X, y), nu=(0.2, 0.5), asymmetry=0.5, eps=1e-3)  # at 0.5 no multiplier is free
+    for at in np.linspace(0.2, 0.5, 21).tolist():
+        low, high = path.bounds(nu=at)
+        assert low - 1e-9 <= (nu.value(at) if at >= 0.25 else 0.0) <= high + 1e-9

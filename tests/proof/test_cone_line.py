@@ -7,9 +7,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 from paretoclf.proof.cone_band import judge_cone_ray, prove_band
-from paretoclf.proof.cone_line import GRID, ConeJudge, ConeLine, line_box
+from paretoclf.proof.cone_judge import ConeJudge
+from paretoclf.proof.cone_line import GRID, ConeLine
+from paretoclf.proof.cone_line_box import line_box
 from paretoclf.proof.points.cones import Cone, Cones
 
 
@@ -109,6 +112,90 @@ def test_moving_equations_are_enclosed_with_the_exact_right_side():
         for i in range(4):
             exact = (1 - Fraction(t)) * Fraction(b[0, i]) + Fraction(t) * Fraction(b[1, i])
             assert abs(exact - Fraction(x[i])) <= Fraction(radius[i])
+
+
+def moving(rng, rows=6, columns=3):
+    """Random inequalities with 0 inside, and a box, along a line on which their matrix moves."""
+    box = np.vstack([np.eye(columns), -np.eye(columns)])
+    first, last = (np.vstack([rng.normal(size=(rows, columns)), box]) for _ in range(2))
+    b = np.hstack([0.5 + rng.random((2, rows)), np.full((2, 2 * columns), 3.0)])
+    cones = Cones([Cone("nonnegative", rows + 2 * columns)])
+    q = rng.normal(size=(2, columns))
+    P = np.zeros((columns, columns))
+    return ConeLine(P, first, q, b, np.zeros(2), 0, 1, {}, {}, (), cones, A_stop=last)
+
+
+def solved(line, t):
+    """A vertex and multipliers at t, moved inwards by a little."""
+    found = linprog(line.at(t).q, A_ub=line.at(t).A, b_ub=line.at(t).b, bounds=(None, None))
+    return found.x * (1 - 1e-9), -found.ineqlin.marginals
+
+
+def test_points_between_two_pairs_are_feasible_where_the_matrix_moves():
+    """In fractions, at several shares of the way: what is off is within the radius."""
+    rng = np.random.default_rng(5)
+    bends = 0
+    for _ in range(12):
+        line = moving(rng)
+        judge = ConeJudge(line, np.inf, np.zeros((2, 3)))
+        ends = [float(np.floor(t / GRID) * GRID) for t in (0.3, 0.37)]
+        pairs = [judge.pair(t, *(x := solved(line, t))[:1], x[0], x[1]) for t in ends]
+        piece = judge.piece(*pairs)
+        assert np.isfinite(piece.gap)
+        bends += piece.bend.inwards > 0
+        for u in (0.1, 0.5, 0.83):
+            x, radius = piece.bend.at(*pairs, u)
+            t = Fraction(ends[0]) + Fraction(u) * (Fraction(ends[1]) - Fraction(ends[0]))
+            for i in range(line.m):
+                row = [(1 - t) * Fraction(a) + t * Fraction(c) for a, c in zip(line.A[i], line.A_stop[i], strict=True)]
+                side = (1 - t) * Fraction(line.b[0, i]) + t * Fraction(line.b[1, i])
+                slack = side - sum(a * Fraction(v) for a, v in zip(row, x.tolist(), strict=True))
+                assert slack >= -sum(abs(a) * Fraction(r) for a, r in zip(row, radius.tolist(), strict=True))
+            here = line.at(float(t))
+            best = linprog(here.q, A_ub=here.A, b_ub=here.b, bounds=(None, None)).fun
+            assert best - 1e-9 <= here.value(x) <= best + piece.at(u) + 1e-9
+    assert bends > 3
+
+
+def test_a_piece_without_points_inside_is_not_proved():
+    rng = np.random.default_rng(5)
+    line, t = moving(rng), [0.25, 0.5]
+    for inside in (None, np.full((2, 3), 2.9)):
+        judge = ConeJudge(line, np.inf, inside)
+        pairs = [judge.pair(s, *(x := solved(line, s))[:1], x[0], x[1]) for s in t]
+        assert [pair.why for pair in pairs] == ["", ""]
+        assert judge.piece(*pairs).gap == np.inf
+
+
+def test_coefficients_that_move_need_bounds_and_stand_in_no_equation():
+    one = np.ones((1, 1))
+    free = ConeLine(
+        0 * one, one, np.ones((2, 1)), np.ones((2, 1)), np.zeros(2), 0, 1, {}, {}, (), Cones([Cone("nonnegative", 1)]),
+        A_stop=2 * one,
+    )  # fmt: skip
+    why = ConeJudge(free, np.inf).pair(0.0, np.zeros(1), np.zeros(1), np.zeros(1)).why
+    assert why == "coefficients move of what the constraints imply no bounds of (auxiliary variable 0)"
+    equation = replace(free, equations=1, cones=Cones([Cone("zero", 1)]))
+    assert ConeJudge(equation, np.inf).pair(0.0, np.ones(1), np.ones(1), np.zeros(1)).why.startswith("coefficients")
+    held = replace(equation, P=one)
+    assert ConeJudge(held, 5.0).pair(0.0, np.ones(1), np.ones(1), -2 * np.ones(1)).why == (
+        "the coefficients of an equation move"
+    )
+
+
+def test_the_box_of_a_line_with_moving_rows():
+    """A norm s above (x, 1), -1 <= x <= 1, and r s <= 9 with r from 1 to 2: s may be taken as the norm itself."""
+    A = np.array([[-1.0, 0], [0, -1.0], [0, 0], [1.0, 0], [0, 1.0], [0, -1.0]])
+    last = A.copy()
+    last[3, 0] = 2.0
+    b = np.tile([0.0, 0, 1.0, 9.0, 1.0, 1.0], (2, 1))
+    cones = Cones([Cone("second-order", 3), Cone("nonnegative", 3)])
+    line = ConeLine(np.zeros((2, 2)), A, np.zeros((2, 2)), b, np.zeros(2), 0, 1, {}, {}, (), cones, A_stop=last)
+    assert line_box(line, np.inf).high[0] == pytest.approx(np.sqrt(2), rel=1e-6)
+    wanted = replace(line, q=np.array([[0.0, 0], [-1.0, 0]]))  # the objective wants it large at one end
+    assert line_box(wanted, np.inf).high[0] == pytest.approx(9, rel=1e-6)  # the weaker of both coefficients
+    negative = replace(line, A=-A[:, :1] * [[1, 0]] + A * [0, 1])
+    assert line_box(negative, np.inf).high[0] > 2  # no bound of a norm
 
 
 def test_a_proof_says_what_is_missing():

@@ -19,8 +19,7 @@ def packed(line: ProgramLine) -> dict[str, Any]:
     arrays: dict[str, Any] = {f"program_{key}": getattr(line, key) for key in ("q", "b", "constant")}
     arrays["program_signs"] = np.array([line.equations, line.sense])
     for key in "PA":
-        M = sp.csc_array(getattr(line, key))
-        arrays |= {f"program_{key}_{part}": getattr(M, part) for part in ("data", "indices", "indptr")}
+        arrays |= packed_matrix(f"program_{key}", getattr(line, key))
     for key in ("variables", "multipliers"):
         readings = getattr(line, key)
         arrays[f"program_{key}"] = np.array(json.dumps({name: each.shape for name, each in readings.items()}))
@@ -38,21 +37,30 @@ def unpacked(stored: Mapping[str, Any]) -> ProgramLine:
     """The program that arrays of a file are; InputError or ValueError if they do not fit each other."""
     q, b = (_finite(stored[f"program_{key}"], key) for key in "qb")
     n, m = q.shape[1], b.shape[1]
-    matrices = []
-    for key, shape in (("P", (n, n)), ("A", (m, n))):
-        data, indices, indptr = (stored[f"program_{key}_{part}"] for part in ("data", "indices", "indptr"))
-        if indptr[0] != 0 or (np.diff(indptr) < 0).any() or not indptr[-1] == indices.size == data.size:
-            raise InputError(f"columns of {key} must follow each other, one for each entry")
-        M = sp.csc_array((_finite(data, key), indices, indptr), shape=shape)
-        M.check_format()  # of an empty matrix it looks at nothing
-        matrices.append(M)
+    P, A = (unpacked_matrix(stored, f"program_{key}", shape) for key, shape in (("P", (n, n)), ("A", (m, n))))
     equations, sense = (int(number) for number in stored["program_signs"])
     if not 0 <= equations <= m or sense not in (-1, 1) or q.shape[0] != 2 or b.shape[0] != 2:
         raise InputError(f"a program of {m} rows must have that many equations at most, got {equations}")
     variables, multipliers = _readings(stored, "variables", n), _readings(stored, "multipliers", m)
     constant = _finite(stored["program_constant"], "constant").reshape(2)
-    P, A = matrices
     return ProgramLine(P, A, q, b, constant, equations, sense, variables, multipliers, _moved(stored, n))
+
+
+def packed_matrix(name: str, matrix: Any) -> dict[str, Any]:
+    """A sparse matrix as arrays by name."""
+    M = sp.csc_array(matrix)
+    return {f"{name}_{part}": getattr(M, part) for part in ("data", "indices", "indptr")}
+
+
+def unpacked_matrix(stored: Mapping[str, Any], name: str, shape: tuple[int, int]) -> Any:
+    """The sparse matrix that arrays of a file are."""
+    data, indices, indptr = (stored[f"{name}_{part}"] for part in ("data", "indices", "indptr"))
+    key = name.removeprefix("program_")
+    if indptr[0] != 0 or (np.diff(indptr) < 0).any() or not indptr[-1] == indices.size == data.size:
+        raise InputError(f"columns of {key} must follow each other, one for each entry")
+    M = sp.csc_array((_finite(data, key), indices, indptr), shape=shape)
+    M.check_format()  # of an empty matrix it looks at nothing
+    return M
 
 
 def _readings(stored: Mapping[str, Any], key: str, size: int) -> dict[str, Reading]:

@@ -1,0 +1,67 @@
+"""Clarabel for the cone programs of a line: set up once, and moved along it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from paretoclf.common.checks import Array
+from paretoclf.engine.reduction.program import between
+from paretoclf.proof.cone_line import ConeLine
+from paretoclf.solve.candidates import CLARABEL_CONES
+from paretoclf.solve.lazily import clarabel
+from paretoclf.solve.model import settings_at
+
+#: Clarabel's words for there being no solution.
+NONE = {"PrimalInfeasible": "infeasible", "AlmostPrimalInfeasible": "infeasible"}
+NONE |= {"DualInfeasible": "unbounded", "AlmostDualInfeasible": "unbounded"}
+
+
+class ConeSolver:
+    """Clarabel, set up once and moved along a line; the same t gives the same numbers wherever it was before.
+
+    Parameters
+    ----------
+    line : ConeLine
+    tol : float
+        Tolerance that is asked for.
+    unit : float
+        Of the objective: the stopping rule is absolute for values below 1.
+    """
+
+    def __init__(self, line: ConeLine, tol: float, unit: float = 1.0) -> None:
+        self.line, self.tol, self.unit, self.solves = line, tol, unit, 0
+        self._solver: Any = None
+        self._matrices = sp.csc_matrix(sp.triu(line.P)) / unit, sp.csc_matrix(line.A)
+
+    def __call__(self, t: float, **others: Any) -> tuple[Array, Array, str]:
+        """Point, multipliers and Clarabel's word for them; with other settings it is set up anew."""
+        q, b = between(self.line.q, t) / self.unit, between(self.line.b, t)
+        solver = self._solver
+        if solver is None or others:
+            P, A = self._matrices
+            if not self.line.stands:
+                now = self.line.at(t)
+                P, A = sp.csc_matrix(sp.triu(now.P)) / self.unit, sp.csc_matrix(now.A)
+            solver = conic(P, q, A, b, self.line.cones, {**settings_at(self.tol), **others})
+            self._solver = (self._solver or solver) if self.line.stands else None
+        else:
+            solver.update(q=q, b=b)
+        found = solver.solve()
+        self.solves += 1
+        return np.asarray(found.x), np.asarray(found.z) * self.unit, str(found.status)
+
+
+def conic(P: Any, q: Array, A: Any, b: Array, cones: Any, how: Mapping[str, Any]) -> Any:
+    """Clarabel for a cone program, to be solved and moved."""
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.presolve_enable = False  # what is presolved or decomposed cannot be moved
+    settings.chordal_decomposition_enable = False
+    for key, value in how.items():
+        setattr(settings, key, value)
+    kinds = [CLARABEL_CONES[cone.kind](cone) for cone in cones]
+    return clarabel.DefaultSolver(sp.csc_matrix(P), q, sp.csc_matrix(A), b, kinds, settings)
