@@ -61,7 +61,8 @@ def is_estimator(given: Any) -> bool:
 
 def is_of_program(X: Any, solutions: Any, parameters: Mapping[str, Any]) -> bool:
     """Whether `verify` is given the path of a program, or of a code that is known here."""
-    ours = any(c.__name__ == "ProblemPath" and c.__module__.startswith("paretoclf.") for c in type(X).__mro__)
+    own = ("ProblemPath", "ConePath")
+    ours = any(c.__name__ in own and c.__module__.startswith("paretoclf.") for c in type(X).__mro__)
     return ours or is_critical_line(X) or is_lars(solutions) or "of" in parameters
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -20,8 +20,12 @@ from paretoclf.checking.elsewhere import is_critical_line, is_lars
 from paretoclf.common.checks import Array, check_matrix, check_vector, real_array
 from paretoclf.common.errors import InputError
 from paretoclf.common.files import reading
+from paretoclf.common.tolerances import STRANGERS
 from paretoclf.path.along import JudgedPoints
+from paretoclf.path.of_cones import ConePath
 from paretoclf.path.of_problem import ProblemPath, trace_problem
+from paretoclf.proof.cone_band import BandProof
+from paretoclf.proof.programs import CompiledProof
 from paretoclf.solve.to_qp import LineOfPrograms
 
 #: How far a path is traced beyond its first knot, where the first solution holds: as a share of the largest lambda.
@@ -73,18 +77,24 @@ class StrangersPath:
 
 
 def judge_stranger(
-    X: Any, y: Any, solutions: Any, how: tuple[float, bool | None], parameters: Mapping[str, Any]
-) -> JudgedPoints:
-    """Judge what `is_of_program` has recognised; ``how`` is the tolerance, and whether what is between is judged.
+    X: Any, y: Any, solutions: Any, asked: tuple[float | None, bool | None], parameters: Mapping[str, Any]
+) -> JudgedPoints | CompiledProof | BandProof:
+    """Judge what `is_of_program` has recognised: tolerance, and whether what is between is judged, as far as asked for.
+
+    A path of ours alone is judged anew, from the program, its points and its multipliers.
 
     Raises
     ------
     InputError
         If it is torn, or of other data.
     """
-    options = dict(parameters)
-    if isinstance(X, ProblemPath):
+    options, how = dict(parameters), (STRANGERS if asked[0] is None else asked[0], asked[1])
+    if isinstance(X, ProblemPath | ConePath):
         _nothing(options, "a path of a program")
+        if y is None and solutions is None:
+            if asked != (None, None):
+                raise InputError("tol and between belong to points beside a path; of the path itself ask passes(tol)")
+            return replace(X).proof
         return _on_path(X, y, *how)
     if is_critical_line(X):
         _nothing(options, type(X).__name__)
@@ -115,7 +125,7 @@ def _share(at: Array, first: float, last: float, name: str) -> Array:
     return np.abs(np.clip((at - first) / (last - first), 0.0, 1.0))
 
 
-def _on_path(path: ProblemPath, given: Any, tol: float, between: bool | None) -> JudgedPoints:
+def _on_path(path: ProblemPath | ConePath, given: Any, tol: float, between: bool | None) -> JudgedPoints:
     """Plain arrays (t, x[, y]), a mapping of them by name, or a CSV or npz file of that."""
     if isinstance(given, str | os.PathLike):
         given = _columns(os.fspath(given), path)
@@ -148,7 +158,7 @@ def _on_path(path: ProblemPath, given: Any, tol: float, between: bool | None) ->
     return path.judge(knots, variables, duals, tol=tol, between=between is not False)
 
 
-def _columns(file: str, path: ProblemPath) -> dict[str, Array]:
+def _columns(file: str, path: ProblemPath | ConePath) -> dict[str, Array]:
     """A table of knots: t or the parameter, and the entries of variables and multipliers as ``x[0, 1]`` or ``x``."""
     header, table = _table(file)
     column = {name: table[:, k] for k, name in enumerate(header)}

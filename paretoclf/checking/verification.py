@@ -13,7 +13,7 @@ from paretoclf.checking.elsewhere import is_estimator, is_of_program, judged_by
 from paretoclf.common.checks import check_positive_number, refuse_other_order, what_it_is
 from paretoclf.common.errors import InputError
 from paretoclf.common.tables import SHOWN, Tabular, and_more
-from paretoclf.common.tolerances import CERTIFY, LOOSE, STRANGERS
+from paretoclf.common.tolerances import CERTIFY, LOOSE
 from paretoclf.problem.costs import Costs, SampleCosts
 from paretoclf.proof.certificates import VERDICTS, Certificate
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from paretoclf.checking.between import Stretch
     from paretoclf.checking.libsvm import Kept
     from paretoclf.path.along import JudgedPoints
+    from paretoclf.path.of_cones import ConePath
     from paretoclf.path.of_problem import ProblemPath
     from paretoclf.problem.qp import QP
     from paretoclf.solve.cone_proof import ProblemProof
@@ -244,7 +245,7 @@ def rounded_up(size: float) -> str:
 
 @overload
 def verify(
-    path: ProblemPath, theirs: Any, /, *, tol: float | None = None, between: bool | None = None
+    path: ProblemPath | ConePath, theirs: Any, /, *, tol: float | None = None, between: bool | None = None
 ) -> JudgedPoints: ...
 
 
@@ -290,7 +291,8 @@ def verify(
     from the raw arrays (`paretoclf.proof.points.cone` has the argument and its assumptions).
 
     Paths of other programs that another code computed are judged at their knots and between them, beside the exact path
-    of the same problem: ``verify(path, (t, x))`` plain arrays, of any path that `trace` made of a program;
+    of the same problem: ``verify(path, (t, x))`` plain arrays, of any path that `trace` made of a program (and
+    ``verify(path)`` that path itself);
     ``verify(X, y, lars_path(X, y))`` or a fitted ``LassoLars``; ``verify(cla)`` an object of cvxcla or PyPortfolioOpt;
     ``verify(X, y, file, of="quantreg")`` and ``of="glmnet"`` tables that R wrote.
 
@@ -312,7 +314,8 @@ def verify(
           in one; or a list of them, each judged by the problem that it solves. Its ``classes_[1]`` is positive.
         - The name of a model file of LIBSVM or LIBLINEAR; ``C_plus`` and ``C_minus`` (or ``nu``) must then be given, as
           such a file does not say them.
-        - For a `ProblemPath` in place of X (then second): ``(t, x)`` or ``(t, x, y)``, with knots t (k,), the variable
+        - For a `ProblemPath` or `ConePath` in place of X nothing: it is judged anew from its arrays, and its proof
+          returned. Or (then second): ``(t, x)`` or ``(t, x, y)``, with knots t (k,), the variable
           (k, ...) and the multipliers of the constraint (k, ...); or a mapping, with ``t`` or the parameter that moves,
           and variables and constraints by name; or a CSV file of these columns, entries as ``x[0]``.
         - With ``of="quantreg"`` a CSV file of ``t(rq(y ~ X, tau = -1)$sol)``, or of coefficients at some ``tau``; with
@@ -333,7 +336,7 @@ def verify(
 
     Returns
     -------
-    Verification, ProblemProof of a ``cvxpy.Problem``, or JudgedPoints of the path of a program
+    Verification, ProblemProof of a ``cvxpy.Problem``, or JudgedPoints beside the path of a program, and its own proof
 
     Raises
     ------
@@ -403,8 +406,8 @@ def verify(
     if kind == "path of a program":
         if kernel is not None or sample_weight is not None:
             raise InputError("kernel and sample_weight belong to classifiers, and not to the path of a program")
-        how = (STRANGERS if chosen is None else chosen, None if between is None else bool(between))
-        return _door(kind)(X, y, solutions, how, parameters)
+        asked = chosen, None if between is None else bool(between)
+        return _door(kind)(X, y, solutions, asked, parameters)
     if y is None and solutions is None:
         raise InputError(
             f"problem must be a cvxpy.Problem, got {what_it_is(X)}; other solutions are given with what they solve, as "

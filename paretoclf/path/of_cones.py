@@ -19,8 +19,9 @@ from paretoclf.common.errors import InputError
 from paretoclf.common.tables import Tabular
 from paretoclf.engine.reduction.program import between
 from paretoclf.path.along import Beyond, Event, ProblemPoint
+from paretoclf.path.beside_others import BesideOthers
 from paretoclf.path.of_cones_stored import arrays_of
-from paretoclf.path.on_line import OnLine, Source, plain
+from paretoclf.path.on_line import Source, plain
 from paretoclf.path.program_ends import refusal
 from paretoclf.proof.cone_band import BandProof, judge_cone_ray, prove_band
 from paretoclf.proof.cone_judge import ConeJudge
@@ -61,7 +62,7 @@ class SlopeBounds:
 
 
 @dataclass(frozen=True, repr=False)
-class ConePath(OnLine, Tabular):
+class ConePath(BesideOthers, Tabular):
     """A path of feasible points of any convex program, within eps of the optimal value at every t.
 
     Attributes
@@ -343,6 +344,9 @@ class ConePath(OnLine, Tabular):
     def like(self, formulation: Any) -> ConePath:
         """The same line of another formulation, traced in the same way."""
         return trace_cones(self.source.again(formulation), self.eps, progress=False)
+
+    def _dual_error(self, t: float, duals: Mapping[str, Array]) -> float:
+        raise InputError(f"duals must be left out beside a path within eps, got {', '.join(duals)}: values are judged")
 
     def _arrays(self) -> Mapping[str, Any]:
         return arrays_of(self)

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from paretoclf.common.checks import Array, Index, check_count, real_array
+from paretoclf.common.checks import Array, Index, check_count
 from paretoclf.common.errors import DegeneratePathError, InputError
 from paretoclf.common.files import AnyFile
 from paretoclf.common.linear_programs import linprog
 from paretoclf.common.tables import Tabular
-from paretoclf.common.tolerances import AFFINE, CERTIFY, STRANGERS
+from paretoclf.common.tolerances import CERTIFY
 from paretoclf.engine.general import follow
 from paretoclf.engine.reduction.presolve import reduce
 from paretoclf.engine.reduction.program import Points, ProgramLine, between
@@ -30,7 +30,6 @@ from paretoclf.engine.reduction.reduced import Reduced
 from paretoclf.path.along import (
     Beyond,
     Event,
-    JudgedPoints,
     PriceAlong,
     ProblemPoint,
     Slope,
@@ -38,8 +37,9 @@ from paretoclf.path.along import (
     events_of,
     moves,
 )
+from paretoclf.path.beside_others import BesideOthers
 from paretoclf.path.of_problem_stored import arrays_of
-from paretoclf.path.on_line import OnLine, Source, plain
+from paretoclf.path.on_line import Source, plain
 from paretoclf.path.program_ends import (
     OutOfExchanges,
     beyond_of,
@@ -54,7 +54,7 @@ from paretoclf.proof.programs import CompiledProof, Sizes, Units, judge_points
 
 
 @dataclass(frozen=True, repr=False)
-class ProblemPath(OnLine, Tabular):
+class ProblemPath(BesideOthers, Tabular):
     """The optimum of a quadratic or linear program at every point of a line of its parameters.
 
     Attributes
@@ -287,66 +287,6 @@ class ProblemPath(OnLine, Tabular):
         ends = (2 * self.stretches[:, None] + np.arange(2)).ravel() if self.stretches.size else slice(None)
         return PriceAlong(name, t[ends], price[ends], self._least)
 
-    def judge(
-        self,
-        t: Any,
-        variables: Mapping[str, Any],
-        duals: Mapping[str, Any] | None = None,
-        *,
-        tol: float = STRANGERS,
-        between: bool = True,
-    ) -> JudgedPoints:
-        """Judge somebody's path of the same problem; `paretoclf.verify` takes it in the forms in which others write it.
-
-        Parameters
-        ----------
-        t : array of shape (k,)
-            Its knots, in this path; of two at one t the first is the end of the piece before.
-        variables : mapping of str to array of shape (k, ...)
-            Every variable of the problem at the knots.
-        duals : mapping of str to array of shape (k, ...), optional
-            Multipliers of constraints, by their names, with CVXPY's signs.
-        tol : float
-            How far objective, multipliers and each constraint may be off, relative to their size.
-        between : bool
-            Whether it is linear between knots, and judged there: at every breakpoint of this path and in the middle
-            of each two points. The excess is a parabola between them, so that no more than a quarter of what is found
-            can hide, but where the other path goes through a kink of the objective.
-
-        Raises
-        ------
-        InputError
-            If a variable is missing or has another shape, or a knot is not on the path.
-        """
-        source = self._with_source("judge")
-        knots = real_array(t, "t").ravel()
-        if not knots.size or not ((knots >= 0) & (knots <= self.t[-1])).all() or (np.diff(knots) < 0).any():
-            raise InputError(f"t must hold increasing numbers from 0 to {self.t[-1]:.10g}")
-        given = {}
-        for name, reading in self.program.variables.items():
-            if name not in variables:
-                raise InputError(f"variables must have {name}, got {', '.join(variables) or 'none'}")
-            given[name] = _at_knots(variables[name], name, (knots.size, *reading.shape))
-        theirs = {}
-        for name, value in (duals or {}).items():
-            if name not in self.program.multipliers:
-                known = ", ".join(self.program.multipliers) or "none"
-                raise InputError(f"duals must be of constraints whose multiplier is known, {known}, got {name!r:.100}")
-            theirs[name] = _at_knots(value, name, (knots.size, *self.program.multipliers[name].shape))
-        where = _places(knots, self.breakpoints if between else None)
-        found, wrong = [], []
-        for s, j, share in where:
-            found.append(source.tried(s, _on_piece(given, j, share)))
-            wrong.append(self._dual_error(s, _on_piece(theirs, j, share)) if theirs else 0.0)
-        at, tried = np.array([s for s, _, _ in where]), np.array(found)
-        best = np.array([self.value(s) for s, _, _ in where])
-        unit = np.maximum(np.abs(best), 1e-3 * max(float(np.abs(best).max()), np.finfo(float).tiny))
-        with np.errstate(over="ignore"):  # where the value is 0 all along
-            excess = self.program.sense * (source.sign * tried[:, 0] - best) / unit
-        there = [self.parameters(s) for s in at]
-        moving = {name: np.array([p[name] for p in there]) for name, value in there[0].items() if np.ndim(value) == 0}
-        return JudgedPoints(at, excess, tried[:, 1], tol, np.array(wrong), self.proof.worst, moving)
-
     def _dual_error(self, t: float, duals: Mapping[str, Array]) -> float:
         """How far multipliers are from those of any optimum: signs, products with slacks, stationarity.
 
@@ -406,16 +346,6 @@ class ProblemPath(OnLine, Tabular):
         return f"ProblemPath({self._how_far()}, {self.breakpoints.size} breakpoints, {sizes}{more})"
 
 
-def _at_knots(value: Any, name: str, shape: tuple[int, ...]) -> Array:
-    """Values at knots, of the shape that they must have."""
-    found = real_array(value, name)
-    if found.shape != shape:
-        raise InputError(f"{name} must have shape {shape}, got {found.shape}")
-    if not np.isfinite(found).all():
-        raise InputError(f"{name} must be finite at every knot, got {float(found[~np.isfinite(found)][0])}")
-    return found
-
-
 def _missed(gradient: Array, A: Any, free: Any, terms: Array) -> float:
     """The least of max |gradient + A'z| / terms over z, nonnegative but where free."""
     if not A.shape[0]:
@@ -428,25 +358,6 @@ def _missed(gradient: Array, A: Any, free: Any, terms: Array) -> float:
     bounds = [(None if each else 0.0, None) for each in free.tolist()] + [(0.0, None)]
     found = linprog(np.append(np.zeros(A.shape[0]), 1.0), A_ub=rows, b_ub=np.append(-r, r), bounds=bounds)
     return float(found.fun) if found.status == 0 else float("nan")
-
-
-def _places(knots: Array, breakpoints: Array | None) -> list[tuple[float, int, float]]:
-    """Where a path is judged: t, the piece (-1 - k at knot k itself), and how far along it."""
-    found = []
-    for k, knot in enumerate(knots.tolist()):
-        found.append((knot, -1 - k, 0.0))
-        if breakpoints is None or k + 1 == knots.size or knots[k + 1] <= knot:
-            continue
-        inside = breakpoints[(breakpoints > knot + AFFINE) & (breakpoints < knots[k + 1] - AFFINE)]
-        ends = np.array([knot, *inside, knots[k + 1]])
-        for at in np.sort(np.concatenate([inside, 0.5 * (ends[:-1] + ends[1:])])).tolist():
-            found.append((at, k, (at - knot) / (float(knots[k + 1]) - knot)))
-    return found
-
-
-def _on_piece(values: Mapping[str, Array], j: int, share: float) -> dict[str, Any]:
-    """What is linear between knots j and j + 1, so far along; of a negative j at knot -1 - j."""
-    return {name: each[-1 - j] if j < 0 else between(each[j : j + 2], share) for name, each in values.items()}
 
 
 def trace_problem(

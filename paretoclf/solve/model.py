@@ -43,12 +43,7 @@ class Model:
 
     @classmethod
     def of(
-        cls,
-        problem: cp.Problem,
-        thin: bool = True,
-        maximise: bool = False,
-        moving: bool = True,
-        forms: bool = False,
+        cls, problem: cp.Problem, thin: bool = True, maximise: bool = False, moving: bool = True, forms: bool = False
     ) -> Model:
         """Take the names from the problem: those of its variables, and the labels of its constraints.
 

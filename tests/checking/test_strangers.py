@@ -338,3 +338,32 @@ def test_no_other_entry_of_a_constraint_hides_a_violation():
     t = np.array([0.0, 1.0])
     assert set(pc.verify(path, (t, right)).verdicts) == {"optimal"}
     assert set(pc.verify(path, (t, wrong)).reasons) == {"infeasible"}
+
+
+def test_a_path_within_eps_judges_points_and_itself():
+    """The least norm on a plane that moves away: x is the level times c over 9, of value level over 3."""
+    x, level, c = cp.Variable(3, name="x"), cp.Parameter(name="level"), np.array([1.0, 2.0, 2.0])
+    problem = cp.Problem(cp.Minimize(cp.norm2(x)), [(c @ x == level).set_label("plane")])
+    path = pc.trace(problem, {level: 1}, {level: 4}, eps=1e-4, progress=False)
+    t = np.array([0.0, 0.5, 1.0])
+    right = (1 + 3 * t)[:, None] * c / 9
+    judged = pc.verify(path, (t, right), tol=1e-3)
+    assert judged.passes()
+    assert judged.t.size > 3  # between its knots, too
+    assert set(pc.verify(path, {"level": 1 + 3 * t, "x": right}).verdicts) <= {"optimal", "undecided"}
+    worse = right + np.array([[0.0, 0.0, 0.0], [1.0, 0.5, -1.0], [0.0, 0.0, 0.0]])
+    assert "there is a better point" in pc.verify(path, (t, worse), tol=1e-3).reasons
+    assert "infeasible" in pc.verify(path, (t, 0.9 * right), tol=1e-3).reasons
+    with pytest.raises(pc.InputError, match=r"duals must be left out beside a path within eps, got plane"):
+        pc.verify(path, {"t": t, "x": right, "plane": np.full(3, -1 / 3)})
+    own = pc.verify(path)
+    assert own is not path.proof
+    assert own.worst == path.proof.worst
+    assert not pc.verify(replace(path, z=1.01 * path.z)).passes()
+    with pytest.raises(pc.InputError, match=r"tol and between belong to points beside a path"):
+        pc.verify(path, tol=1e-3)
+
+
+def test_an_exact_path_alone_is_judged_anew(soft):
+    assert pc.verify(soft).passes()
+    assert not pc.verify(replace(soft, points=replace(soft.points, x=soft.points.x + 0.1))).passes()
