@@ -56,12 +56,15 @@ def counted(pieces: Iterable[T], name: str, total: int, progress: bool | None, d
 
 
 def meter(
-    progress: bool | Callable[[float], Any] | None, name: str = "trace"
+    progress: bool | Callable[[float], Any] | None, name: str = "trace", pieces: float | None = None
 ) -> AbstractContextManager[Callable[[float], Any] | None]:
-    """Progress bar to update, or None; by default on a terminal. What is there to be updated stays as it is."""
+    """Progress bar to update, or None; by default on a terminal. What is there to be updated stays as it is.
+
+    It goes to 1, and shows the percentage; or to about so many pieces, and shows these.
+    """
     if callable(progress):
         return nullcontext(progress)
-    return _bar(name) if shows_progress(progress) else nullcontext()
+    return _bar(name, pieces) if shows_progress(progress) else nullcontext()
 
 
 def reaching(update: Callable[[float], Any] | None) -> Callable[[float], Any] | None:
@@ -79,7 +82,8 @@ def reaching(update: Callable[[float], Any] | None) -> Callable[[float], Any] | 
 
 
 @contextmanager
-def _bar(name: str) -> Iterator[Callable[[float], Any]]:
-    layout = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}"
-    with tqdm(total=1.0, desc=name, leave=False, bar_format=layout) as bar:
+def _bar(name: str, pieces: float | None) -> Iterator[Callable[[float], Any]]:
+    said = "{percentage:3.0f}%" if pieces is None else "{n:.0f} of about {total:.0f} pieces"
+    layout = f"{{desc}}: {said}|{{bar}}| {{elapsed}}"
+    with tqdm(total=pieces or 1.0, desc=name, leave=False, bar_format=layout) as bar:
         yield bar.update

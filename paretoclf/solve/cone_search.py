@@ -169,13 +169,14 @@ def _everywhere(
     task = replace(task, floor=floor_of([pair for pair, _ in first]))
     raw: list[Raw] = []
     solves = solver.solves
-    with meter(progress) as update:
+    expected = [task.expected(k[0], j[0]) for k, j in pairwise(first)]
+    with meter(progress, pieces=sum(expected)) as update:
         parts = (delayed(_cover)(task, k, j) for k, j in pairwise(first))
-        for part, count in Parallel(n_jobs=n_jobs, return_as="generator")(parts):
+        for (part, count), pieces in zip(Parallel(n_jobs=n_jobs, return_as="generator")(parts), expected, strict=True):
             raw += part
             solves += count
             if update is not None:
-                update(1.0 / (len(first) - 1))
+                update(pieces)
     raw.append(first[-1][1])
     t, x, y, z = (np.stack([each[i] for each in raw]) for i in range(4))
     return (t, x, y, z), solves
@@ -199,6 +200,15 @@ class _Task:
 
     def _size(self, pair: Pair) -> float:
         return max(abs(pair.value), self.floor)
+
+    def relative(self, k: Pair, j: Pair) -> float:
+        """The gap between two pairs, relative to the optimal value."""
+        piece = self.judge.piece(k, j)
+        return piece.gap / max(piece.unit(self.floor), np.finfo(float).tiny)
+
+    def expected(self, k: Pair, j: Pair) -> float:
+        """How many pieces there will be between two pairs, if the gap grows with the square of the length."""
+        return max(1.0, math.sqrt(min(self.relative(k, j) / (_AIM * self.eps), _FARTHEST)))
 
     def pair(self, solver: ConeSolver, t: float, found: Found | None = None) -> Made:
         """The best pair at t, and what it is made of; refused if it is of no use."""
@@ -252,8 +262,7 @@ def _cover(task: _Task, k: Made, j: Made) -> tuple[list[Raw], int]:
     length: float | None = None
     while todo:
         (here, own), (there, _) = k, todo[-1]
-        piece, whole = task.judge.piece(here, there), there.t - here.t
-        relative = piece.gap / max(piece.unit(task.floor), np.finfo(float).tiny)
+        relative, whole = task.relative(here, there), there.t - here.t
         if relative <= task.eps:
             raw.append(own)
             k = todo.pop()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import warnings
 from dataclasses import replace
 from functools import cache
@@ -258,6 +259,14 @@ def test_it_is_refined_from_what_is_there():
     assert fine.eps == 1e-4
     assert set(path.t) <= set(fine.t)
     assert fine.solves == fine.t.size  # no pair was solved twice
+
+
+def test_progress_says_how_many_pieces_there_will_be(capsys):
+    """As the gap grows with the square of the length, that is known before the line is refined."""
+    path = pc.trace(*LINES["square_root_lasso"](), eps=1e-4, progress=True)
+    said = {int(number) for number in re.findall(r"of about (\d+) pieces", capsys.readouterr().err)}
+    assert len(said) == 1
+    assert said.pop() == pytest.approx(path.t.size - 1, rel=0.3)
 
 
 def test_the_result_does_not_depend_on_n_jobs():
