@@ -26,7 +26,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.linalg import qr
+from scipy.linalg import lapack, qr
 
 from paretoclf.common.checks import Array, Index, Mask
 from paretoclf.common.errors import DegeneratePathError
@@ -44,6 +44,8 @@ _RANK = 1e-11
 _PARALLEL = 1e-9
 #: A system is singular where the product of its norm and that of its inverse is above this.
 _CONDITION = 1e14
+#: So many inverses are kept.
+_KEPT = 16
 #: Exchanges at one point, in units of the rows.
 _PATIENCE = 20
 
@@ -86,7 +88,7 @@ class ActiveSet:
         """What tells it from others."""
         return self.rows.tobytes()
 
-    @cached_property
+    @property
     def system(self) -> Inverted:
         """Its matrix, with the inverse."""
         return self.bases.system(self.rows)
@@ -137,6 +139,8 @@ class ActiveSets:
         self.P, self.A = P[np.ix_(self.columns, self.columns)], A[:, self.columns]
         self.sizes = np.abs(self.A)
         self.problem = problem
+        self._systems: dict[bytes, Inverted] = {}
+        self._bases: dict[bytes, ActiveSet] = {}
         rng = np.random.default_rng(0)
         slack, price = (rng.uniform(0.5, 1.5, self.m) * self.asked for _ in range(2))
         moved = self.P @ rng.uniform(-1.0, 1.0, self.columns.size) + price @ self.A
@@ -145,7 +149,16 @@ class ActiveSets:
         self.b = np.stack([b[0], b[1] - b[0], b[2] - b[0], slack], axis=1)
 
     def system(self, rows: Index) -> Inverted:
-        """The matrix of a set of rows; Singular where it has no inverse."""
+        """The matrix of a set of rows; Singular where it has no inverse. The last ones are kept."""
+        key = rows.tobytes()
+        if key not in self._systems:
+            self._systems[key] = self._inverted(rows)
+            if len(self._systems) > _KEPT:
+                del self._systems[next(iter(self._systems))]
+        return self._systems[key]
+
+    def _inverted(self, rows: Index) -> Inverted:
+        """The matrix of a set of rows with its inverse."""
         k, n = rows.size, self.columns.size
         matrix = np.zeros((n + k, n + k))
         matrix[:n, :n] = self.P
@@ -153,10 +166,13 @@ class ActiveSets:
         matrix[:n, n:] = self.A[rows].T
         if k > n:
             raise Singular
-        try:
-            inverse: Array = np.asarray(np.linalg.inv(matrix), dtype=np.float64)
-        except np.linalg.LinAlgError:
-            raise Singular from None
+        if not n:
+            return Inverted(matrix, matrix)
+        # One right-hand side for each row, as NumPy has it, is shared among threads, which wait for each other.
+        factors, pivots, failed = lapack.dgetrf(matrix)
+        inverse, failed = lapack.dgetri(factors, pivots) if not failed else (factors, failed)
+        if failed:
+            raise Singular
         size = float(np.abs(matrix).sum(axis=0).max(initial=0.0) * np.abs(inverse).sum(axis=0).max(initial=0.0))
         if not size <= _CONDITION:
             raise Singular
@@ -165,6 +181,13 @@ class ActiveSets:
     def basis(self, rows: Any) -> ActiveSet:
         """The solution on a set of rows; Singular where it has none."""
         rows = np.sort(np.asarray(rows, dtype=np.int64))
+        key = rows.tobytes()
+        if key not in self._bases:
+            self._bases[key] = self._solved(rows)
+        return self._bases[key]
+
+    def _solved(self, rows: Index) -> ActiveSet:
+        """The solution on a set of rows, increasing."""
         system, n = self.system(rows), self.columns.size
         found, error = system.solve(np.concatenate([-self.q, self.b[rows]]))
         x, z = found[:n], np.zeros(self.b.shape)
@@ -177,9 +200,7 @@ class ActiveSets:
         conditions[np.abs(conditions) <= room] = 0.0
         whole = np.zeros((self.n, self.b.shape[1]))
         whole[self.columns] = x
-        basis = ActiveSet(self, rows, whole, z, conditions, room)
-        basis.__dict__["system"] = system
-        return basis
+        return ActiveSet(self, rows, whole, z, conditions, room)
 
     def across(self, basis: ActiveSet, point: Array, direction: Array, near: float) -> ActiveSet | Ray:
         """What is optimal right behind an edge of the region of a basis, at a point of it.
@@ -318,6 +339,7 @@ def _with(bases: ActiveSets, q: Array, b: Array) -> ActiveSets:
     """The same with one more column of data."""
     made = object.__new__(ActiveSets)
     made.__dict__.update(bases.__dict__)
+    made._bases = {}
     made.q, made.b = np.column_stack([bases.q, q]), np.column_stack([bases.b, b])
     return made
 
