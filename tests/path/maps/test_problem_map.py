@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
+from paretoclf.path.maps.active import ActiveSets, Singular
 from paretoclf.path.maps.problem_map import check_map_proof
+from paretoclf.path.maps.search import ProgramSearch
 from tests.oracles import planar_programs as planar
 
 
@@ -86,6 +88,37 @@ def test_small_degenerate_programs_with_parts_without_an_optimum():
             assert part.blame
         kinds["whole"] += not found.outside
     assert min(kinds.values()) >= 3, kinds
+
+
+def test_edges_are_crossed_by_exchanges_alone(monkeypatch):
+    def behind(self, cell, j, at, outwards):
+        raise AssertionError("it was looked behind the edge")
+
+    monkeypatch.setattr(ProgramSearch, "_behind", behind)
+    for seed in range(40):
+        mapped_or_not(planar.degenerate(seed))
+        mapped(planar.degenerate_linear(seed, 4, 8))
+
+
+def test_what_is_behind_an_edge_is_found_without_exchanges(monkeypatch):
+    def across(self, *_):
+        raise Singular
+
+    qps = [planar.ordinary(0, 4, 6), *(planar.degenerate(seed) for seed in range(30))]
+    usual = [mapped_or_not(qp) for qp in qps]
+    monkeypatch.setattr(ActiveSets, "across", across)
+    for qp, found in zip(qps, usual, strict=True):
+        again = mapped_or_not(qp)
+        assert (again is None) == (found is None)
+        assert found is None or len(again.regions) == len(found.regions)
+
+
+def test_where_there_is_an_optimum_on_a_line_only_there_is_none():
+    rows = np.array([[1.0, 1.0], [2.0, 2.0]])
+    moves = {"a": {"q": [1.0, 2.0]}, "b": {"q": [3.0, 2.0]}}
+    P = 0.1 * rows.T @ rows
+    assert mapped_or_not(pc.QP(P, [0.3, 0.3], rows, [-1.0, -2.0], None, moves=moves)) is None
+    assert mapped_or_not(planar.degenerate(950)) is None
 
 
 def test_copies_of_rows_change_nothing():
@@ -271,6 +304,20 @@ def falsified(found, what):
         pieces.append(own)
     elif what == "another's laws":
         pieces[k] = own._replace(x=pieces[k - 1].x, z=pieces[k - 1].z)
+    elif what == "all twice":
+        size = len(pieces)
+        more = [replace(c, first=c.first + size, second=c.second + size) for c in found.contacts]
+        return replace(found, pieces=(*pieces, *pieces), contacts=(*found.contacts, *more))
+    elif what == "turned round":  # a third time, clockwise: areas add up, and every edge has its other side
+        size, turned = len(pieces), [each._replace(polygon=each.polygon[::-1]) for each in pieces]
+        again = [replace(c, first=c.first + size, second=c.second + size) for c in found.contacts]
+        back = [
+            replace(c, first=c.first + 2 * size, second=c.second + 2 * size, start=c.stop, stop=c.start)
+            for c in found.contacts
+        ]
+        return replace(found, pieces=(*pieces, *pieces, *turned), contacts=(*found.contacts, *again, *back))
+    elif what == "an order":
+        pieces[k] = own._replace(polygon=own.polygon[[0, 2, 1, *range(3, len(own.polygon))]])
     elif what == "a contact":
         return replace(found, contacts=found.contacts[1:])
     return replace(found, pieces=tuple(pieces))
@@ -278,7 +325,19 @@ def falsified(found, what):
 
 @pytest.mark.parametrize(
     "what",
-    ["a corner", "all corners", "a gain", "a multiplier", "a region", "twice", "another's laws", "a contact"],
+    [
+        "a corner",
+        "all corners",
+        "a gain",
+        "a multiplier",
+        "a region",
+        "twice",
+        "all twice",
+        "turned round",
+        "an order",
+        "another's laws",
+        "a contact",
+    ],
 )
 def test_what_is_falsified_is_not_proved(fused, what):
     wrong = falsified(fused[3], what)
@@ -292,10 +351,14 @@ def test_rays_and_parts_without_an_optimum_are_judged():
     qp = planar.degenerate(next(s for s in range(100) if mixed(s)))
     found = mapped(qp)
     part = found.nowhere[0]
+    assert part.status == "infeasible"
+    unseen = np.linalg.svd(found.plane.b)[2][-1]  # of which no right hand side sees anything: not what is ruled out
+    assert np.abs(found.plane.b @ unseen).max() < 1e-12
     for wrong in (
         replace(part, ray=part.ray + 0.01),
         replace(part, polygon=part.polygon * 0.9),
         replace(part, ray=-part.ray),
+        replace(part, ray=part.ray + 1e-3 * unseen),
     ):
         assert not replace(found, nowhere=(wrong, *found.nowhere[1:])).proof.passes()
     assert not replace(found, nowhere=found.nowhere[1:]).proof.passes()
@@ -308,8 +371,6 @@ def mixed(seed):
 
 
 def test_a_walk_that_crosses_nothing_is_refused(monkeypatch):
-    from paretoclf.path.maps.search import ProgramSearch
-
     monkeypatch.setattr(ProgramSearch, "cross", lambda *_: iter(()))
     with pytest.raises(pc.DegeneratePathError, match="Not proved"):
         mapped(planar.ordinary(0, 4, 6))
@@ -408,6 +469,9 @@ def test_bad_input():
     product = cp.CallbackParam(lambda: a.value * b.value, name="product")
     bent = cp.Problem(cp.Minimize(cp.sum_squares(x) + product * x[0] + a * x[0] + b * x[1]))
     refused("affine", bent, {a: (0, 1), b: (0, 1)})
+    apart = cp.CallbackParam(lambda: abs(a.value - b.value), name="apart")  # affine on both sides and the diagonal
+    bent = cp.Problem(cp.Minimize(cp.sum_squares(x) + apart * x[0] + a * x[0] + b * x[1]))
+    refused("must be affine in both parameters", bent, {a: (0, 1), b: (0, 1)})
     svm = pc.TwoCSVM([[0.0], [1.0]], [-1, 1])
     refused("ranges must have the parameters of TwoCSVM, C_plus, C_minus", svm, {"C_plus": (0, 1), "nu": (0, 1)})
     refused("ranges must have the parameters of TwoCSVM", svm, {"C_plus": (0, 1)})
