@@ -14,6 +14,7 @@ from .path.deletion.one_out import LeaveOneOut as LeaveOneOut
 from .path.deletion.proofs import Proofs as Proofs
 from .path.derivatives import Derivatives as Derivatives
 from .path.maps.map import CostPlane as CostPlane
+from .path.maps.problem_map import ProblemMap as ProblemMap
 from .path.margins import MarginPath as MarginPath
 from .path.nu import NuPath as NuPath
 from .path.nu import NuStar as NuStar

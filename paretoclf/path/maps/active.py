@@ -123,19 +123,18 @@ class ActiveSets:
     problem : ParametricQP
         All of whose bounds are upper bounds of rows, or equations; costs and bounds have three rows, for (0, 0), (1, 0)
         and (0, 1). Its numbers are of one size.
-    equations : int
-        How many of the first rows are equations.
+    equal : bool array of shape (m,)
+        Rows that hold with equality everywhere: equations, and others of which that is known.
     """
 
-    def __init__(self, problem: ParametricQP, equations: int) -> None:
+    def __init__(self, problem: ParametricQP, equal: Mask) -> None:
         n = problem.n
         P, A = (np.asarray(each, dtype=np.float64) for each in (problem.P, problem.A))
         b = problem.upper[:, n:]
-        self.n, self.m, self.equations = n, A.shape[0], equations
-        self.asked: Mask = np.arange(self.m) >= equations
+        self.n, self.m, self.asked = n, A.shape[0], ~equal
         # A direction in which nothing moves, neither objective nor rows, needs no column of its own.
         self.columns = _independent(np.vstack([P, A]).T)
-        self.always = _independent(A[:equations])
+        self.always = np.flatnonzero(equal)[_independent(A[equal])]
         self.P, self.A = P[np.ix_(self.columns, self.columns)], A[:, self.columns]
         self.sizes = np.abs(self.A)
         self.problem = problem
@@ -191,13 +190,13 @@ class ActiveSets:
         system, n = self.system(rows), self.columns.size
         found, error = system.solve(np.concatenate([-self.q, self.b[rows]]))
         x, z = found[:n], np.zeros(self.b.shape)
-        z[rows] = found[n:]
         conditions = self.b - self.A @ x
         room = self.sizes @ error[:n] + _EPS * (np.abs(self.b) + self.sizes @ np.abs(x))
         conditions[rows], room[rows] = found[n:], error[n:]
-        conditions[~self.asked] = 0.0
         room *= _KNOWN
         conditions[np.abs(conditions) <= room] = 0.0
+        z[rows] = conditions[rows]
+        conditions[~self.asked] = 0.0
         whole = np.zeros((self.n, self.b.shape[1]))
         whole[self.columns] = x
         return ActiveSet(self, rows, whole, z, conditions, room)
@@ -226,7 +225,7 @@ class ActiveSets:
         weights = np.array([[1.0 - point.sum(), *point]] * 2)
         own, n = self.problem, self.n
         upper = np.where(np.isfinite(own.upper[:1]), weights @ np.where(np.isfinite(own.upper), own.upper, 0.0), np.inf)
-        lower = np.where(np.isfinite(own.lower[:1]), upper, -np.inf)
+        lower = np.where(np.append(np.zeros(n, dtype=np.bool_), ~self.asked), upper, -np.inf)
         here = ParametricQP.hard(own.P, own.A, weights @ own.q, lower, upper)
         found = follow(here, progress=False, scaled=True)
         if not len(found.labels):

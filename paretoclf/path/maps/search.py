@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from paretoclf.common.checks import Array, Mask
 from paretoclf.common.errors import DegeneratePathError
@@ -85,7 +86,7 @@ class ProgramSearch(EdgeWalk):
         super().__init__(SLIVER)
         self._where = where
         problem, self.units = equilibrated(plane.problem)
-        self.plane, self.bases = plane, ActiveSets(problem, plane.line.equations)
+        self.plane, self.bases = plane, ActiveSets(problem, always_tight(plane))
         self.domain: Array | None = SQUARE
         self.outside: list[NoOptimum] = []
 
@@ -175,8 +176,9 @@ class ProgramSearch(EdgeWalk):
     def piece(self, found: FoundRegion) -> AffinePiece:
         """A region in the units of the compiled program."""
         basis, n = found.basis, self.bases.n
-        active = np.zeros(self.bases.m, dtype=np.bool_)
-        active[basis.rows] = True
+        active = np.isin(np.arange(self.bases.m), basis.rows)
+        known = ~self.bases.asked & (np.arange(self.bases.m) >= self.plane.line.equations)
+        active[known] = basis.z[known, :3].any(axis=1)  # of a bound that holds for no reason of its own
         x, z = basis.x[:, :3] * self.units[:n, None], basis.z[:, :3] / self.units[n:, None]
         return AffinePiece(found.polygon, active, x, z)
 
@@ -195,3 +197,24 @@ def ruled_out(domain: Array, gain: Array) -> tuple[Array | None, Array | None]:
     """What a ray rules out of a polygon, and what is left; None for nothing, and for what is left but a sliver."""
     out, left = split(domain, gain, _RULED)
     return out, None if left is None or area(left) <= SLIVER else left
+
+
+def always_tight(plane: ProgramPlane) -> Mask:
+    """Rows that may hold with equality everywhere: equations, and bounds up to which a column relaxes all other rows.
+
+    ``abs(u) <= 1`` is compiled to a column that is at least u and -u, and at most 1. It costs nothing: at 1 it leaves u
+    all that it can. Anywhere between there would be regions for each sign of u.
+    """
+    line, equal = plane.line, np.arange(plane.line.m) < plane.line.equations
+    columns, sizes = sp.csc_array(line.A), np.diff(sp.csr_array(line.A).indptr)
+    flat = (np.diff(sp.csc_array(line.P).indptr) == 0) & (plane.q == 0.0).all(axis=0)
+    for j in np.flatnonzero(flat).tolist():
+        part = slice(columns.indptr[j], columns.indptr[j + 1])
+        rows, values = columns.indices[part], columns.data[part]
+        for sign in (1.0, -1.0):
+            bounds = rows[(sign * values > 0.0) & (sizes[rows] == 1)]
+            tightens = (sign * values > 0.0) & (sizes[rows] > 1)
+            if bounds.size == 1 and rows.size > 1 and not tightens.any() and not equal[rows].any():
+                equal[bounds] = True
+                break
+    return equal
