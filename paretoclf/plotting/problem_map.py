@@ -20,7 +20,7 @@ _HATCH = "////"
 
 @dataclass(eq=False)
 class ProblemMapDisplay(Display):
-    """A map of two parameters: one polygon for each piece of the optimum, coloured by how many rows are tight on it.
+    """A map of two parameters: one polygon for each piece of the optimum, coloured by how many inequalities are tight.
 
     Parts without an optimum are hatched. In place of colours there may be level lines of the value, or of one entry of
     a variable or of the multipliers of a constraint, over the borders of the regions.
@@ -89,12 +89,12 @@ class ProblemMapDisplay(Display):
         polygons = [region.polygon for region in found.regions]
         thin = 0.7 if len(polygons) < 200 else 0.3 if len(polygons) < 3000 else 0.1
         if self.what == "regions":
-            sizes = np.array([int(region.active.sum()) for region in found.regions])
+            sizes = np.array([len(region.tight) for region in found.regions])
             drawn = PolyCollection(polygons, array=sizes, cmap="GnBu", edgecolors="white", linewidths=thin)
-            drawn.set_clim(sizes.min() - 1.5, sizes.max() + 0.5)
+            drawn.set_clim(sizes.min() - 0.5, sizes.max() + 0.5)
             ax.add_collection(drawn)
             ticks = np.unique(np.linspace(sizes.min(), sizes.max(), 8).round())
-            ax.figure.colorbar(drawn, ax=ax, label="rows that are tight", ticks=ticks)
+            ax.figure.colorbar(drawn, ax=ax, label="inequalities that are tight", ticks=ticks)
         else:
             ax.add_collection(PolyCollection(polygons, facecolors="none", edgecolors="0.75", linewidths=thin))
         for part in found.outside:
@@ -106,8 +106,10 @@ class ProblemMapDisplay(Display):
         if self.what != "regions":
             x, y = np.linspace(a, b, _GRID), np.linspace(c, d, _GRID)
             values = self.values(x, y)
-            if np.nanmax(values) > np.nanmin(values):
-                lines = ax.contour(x, y, np.ma.masked_invalid(values), levels=_LEVELS, cmap="viridis")
+            least, most = np.nanmin(values), np.nanmax(values)
+            if most > least:
+                levels = np.linspace(least, most, _LEVELS + 2)[1:-1]  # a plateau has no line
+                lines = ax.contour(x, y, np.ma.masked_invalid(values), levels=levels, cmap="viridis")
                 ax.clabel(lines, fontsize="small")
         ax.set_xlim(a, b)
         ax.set_ylim(c, d)
