@@ -16,14 +16,16 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from paretoclf.common.checks import Array, Index
 from paretoclf.common.errors import DegeneratePathError
 from paretoclf.common.progress import meter, reaching
-from paretoclf.engine.engines import WALKS, box_trace, chosen, turns
+from paretoclf.engine.engines import DEFAULT, WALKS, box_trace, chosen, turns
 from paretoclf.engine.in_fractions import in_doubles, in_fractions
+from paretoclf.engine.sparse_walk import SparseWalk
 from paretoclf.engine.squares import through_squares
-from paretoclf.engine.start import Data, WalkOf, first_labels, shifted
+from paretoclf.engine.start import Data, WalkOf, first_labels, shifted, without_inequalities
 from paretoclf.engine.textbook import Walk
 from paretoclf.problem.parametric_qp import ParametricQP, Trace
 
@@ -78,8 +80,12 @@ def follow(
         with suppress(DegeneratePathError):  # the engine of any program may know more remedies
             if (box := box_trace(name, problem, labels, max_events, progress)) is not None:
                 return box
-    problem = problem.dense()
     limit = 200 * problem.items + 10_000 if max_events is None else max_events
+    if sp.issparse(problem.P) and not precise and chosen(engine) == DEFAULT:
+        with suppress(DegeneratePathError):
+            stated, d = equilibrated(problem)
+            return _restated(_followed(stated, labels, walk=SparseWalk, limit=limit, progress=progress), stated, d)
+    problem = problem.dense()
     if problem.P.dtype == object:
         return _followed(problem, labels, walk=Walk, limit=limit, progress=progress)
     stated, d = (problem, np.ones(problem.items)) if scaled else equilibrated(problem)
@@ -106,7 +112,13 @@ def follow(
             return in_doubles(_followed(same, labels, walk=Walk, **how))
         tried = _WAYS if len(coarse) > 1 and not precise else f"from {_DRAWS if coarse[-1] is finest else 2} starts"
         found = _again(others, refused, tried)
-    bend = float(np.abs(stated.P).max(initial=0.0)) or 1.0
+    return _restated(found, stated, d)
+
+
+def _restated(found: Trace, stated: ParametricQP, d: Array) -> Trace:
+    """A path in the units that the problem has."""
+    bend = float(abs(stated.P).max()) if stated.n else 0.0
+    bend = bend or 1.0
     _clear_cancelled(found.values, stated.lower, stated.upper, stated.q / bend)
     _clear_cancelled(found.multipliers, stated.q, stated.below, stated.above)
     ray = found.ray if found.ray is None else found.ray * (d if found.status == "unbounded" else 1 / d)
@@ -139,8 +151,8 @@ def _followed(
     """The path in the units that a problem has."""
     data = Data.of(problem)
     begin, there = first_labels(data), None
-    if labels is not None:
-        guess = np.asarray(labels, dtype=np.int64)
+    if labels is not None or sp.issparse(problem.P):
+        guess = without_inequalities(data) if labels is None else np.asarray(labels, dtype=np.int64)
         with suppress(DegeneratePathError):  # it may be no basis
             there, begin = shifted(data, guess, walk, draw), guess
     there = there or shifted(data, begin, walk, draw)
@@ -159,18 +171,33 @@ def equilibrated(problem: ParametricQP) -> tuple[ParametricQP, Array]:
     n, P, A = problem.n, abs(problem.P), abs(problem.A)
     d: Array = np.ones(problem.items)
     for _ in range(_ROUNDS):
-        S, R = d[:n, None] * P * d[:n], A * d[:n] / d[n:, None]
-        columns = np.maximum(S.max(axis=0, initial=0.0), R.max(axis=0, initial=0.0))
-        rows = R.max(axis=1, initial=0.0)
+        S, R = _scaled(P, d[:n], d[:n]), _scaled(A, 1.0 / d[n:], d[:n])
+        columns = np.maximum(_largest(S, 0), _largest(R, 0))
+        rows = _largest(R, 1)
         d[:n] /= np.sqrt(np.where(columns > 0, columns, 1.0))
         d[n:] *= np.sqrt(np.where(rows > 0, rows, 1.0))
     d = np.asarray(2.0 ** np.round(np.log2(d)))
     x, r = d[:n], d[n:]
     return replace(
         problem,
-        P=x[:, None] * problem.P * x,
-        A=problem.A * x / r[:, None],
+        P=_scaled(problem.P, x, x),
+        A=_scaled(problem.A, 1.0 / r, x),
         q=problem.q * x,
         **{side: getattr(problem, side) / d for side in ("lower", "upper")},
         **{side: getattr(problem, side) * d for side in ("below", "above")},
     ), d
+
+
+def _scaled(M: Any, rows: Array, columns: Array) -> Any:
+    """An array, sparse or not, in units of its rows and columns."""
+    if sp.issparse(M):
+        return sp.csr_array(sp.diags_array(rows) @ M @ sp.diags_array(columns))
+    return rows[:, None] * M * columns
+
+
+def _largest(M: Any, axis: int) -> Array:
+    """The largest entry of each column (axis 0) or row of an array without negative ones; 0 where there are none."""
+    if not M.shape[axis]:
+        return np.zeros(M.shape[1 - axis])
+    found = M.max(axis=axis)
+    return np.asarray(found.toarray().ravel() if sp.issparse(found) else found)

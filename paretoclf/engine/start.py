@@ -89,6 +89,15 @@ def first_labels(data: Data) -> Index:
     return np.where(np.arange(data.fixed.size) < n, at_bound, rows).astype(np.int64)
 
 
+def without_inequalities(data: Data) -> Index:
+    """The basis of the problem without inequalities: variables without bounds in it, and equations."""
+    labels, n = first_labels(data), data.problem.n
+    hard = data.fixed & ~data.soft_low & ~data.soft_up
+    labels[:n][data.free[:n]] = INSIDE
+    labels[n:][hard[n:]] = LOWER
+    return labels
+
+
 def shifted(data: Data, labels: Index, walk: WalkOf, draw: int = 0) -> Data:
     """The line to the data at t = 0 from data for which the labels are optimal: what is violated is shifted.
 
@@ -121,5 +130,5 @@ def shifted(data: Data, labels: Index, walk: WalkOf, draw: int = 0) -> Data:
     pushed = np.where(wrong, np.where(sign > 0, np.minimum(unit, most), np.maximum(-unit, least)), y)
     wanted = np.where(labels % 2 == 0, y, np.where(data.free, 0 * y, np.minimum(np.maximum(pushed, least), most)))
     add = wanted - y
-    q[0] = q[0] + add[:n] + (add[n:].dot(data.problem.A) if n < N else 0)
+    q[0] = q[0] + add[:n] + (add[n:] @ data.problem.A if n < N else 0)
     return replace(data, q=q, low=low, up=up, below=below, above=above)

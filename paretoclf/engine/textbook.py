@@ -45,6 +45,11 @@ _ZERO = 1e-17
 _REST = 1e-10
 
 
+def rounded(terms: Any) -> Any:
+    """What cannot be told from rounding of so large terms."""
+    return _ROUNDING * terms
+
+
 class _Blocks(NamedTuple):
     """The matrix H, by its blocks."""
 
@@ -79,7 +84,7 @@ class _Blocks(NamedTuple):
         return np.block([[self.P[V], self.A[:, V].T], [self.A[R], np.zeros((R.size, self.A.shape[0]))]])
 
 
-def _halves(x: Array) -> tuple[Array, Array]:
+def halves(x: Array) -> tuple[Array, Array]:
     """Numbers as sums of two of 26 bits, whose products are exact (Dekker 1971)."""
     large = 134217729.0 * x
     high = large - (large - x)
@@ -98,9 +103,9 @@ class Walk:
         self.data, self.labels = data, np.array(labels)
         problem = data.problem
         n, N = problem.n, self.labels.size
-        self.n, self.zero = n, problem.P.ravel()[:1].sum() * 0 if n else 0.0
+        self.n, self.zero = n, abs(problem.q.ravel()[:1].sum()) * 0 if n else 0.0
         self.variable, self.kind = np.arange(N) < n, problem.P.dtype
-        self.H, self.size = _Blocks(problem.P, problem.A), _Blocks(abs(problem.P), abs(problem.A))
+        self.H, self.size = self.blocks(problem.P, problem.A)
         self.exchanges = self.standing = 0
         self.patience = 200 + 2 * N  # steps of length zero before the lowest index goes first
         self.resting = np.zeros(N, dtype=bool)
@@ -111,6 +116,10 @@ class Walk:
             self.terms = sum(abs(each).sum(axis=0) for each in (data.low, data.up, data.below, data.above))
             self.terms[:n] += abs(data.q).sum(axis=0)
         self.factor()
+
+    def blocks(self, P: Any, A: Any) -> Any:
+        """H, and its absolute values."""
+        return _Blocks(P, A), _Blocks(abs(P), abs(A))
 
     # ---- the transform ----
 
@@ -183,11 +192,11 @@ class Walk:
         """
         B, found = self.members, u.copy()
         rows, errors = self.H.rows(B), np.full((len(u), B.size), np.inf)
-        high, low = _halves(rows)
+        high, low = halves(rows)
         for each, to, error in zip(found, wanted, errors, strict=True):
             before = np.inf
             for _ in range(_SHARPER):
-                terms, (a, b) = rows * each, _halves(each)
+                terms, (a, b) = rows * each, halves(each)
                 rest = ((high * a - terms) + high * b + low * a) + low * b  # what rounding has left of the products
                 parts = np.hstack([to[B, None], -terms, -rest]).tolist()
                 step = self.K @ np.array([math.fsum(part) for part in parts])
@@ -283,14 +292,15 @@ class Walk:
         found: tuple[Any, int, int] = (one, -1, 0)
         sides, items = np.nonzero(asked & (speed > noise))
         times = t + np.maximum(slack[sides, items], self.zero) / speed[sides, items]
-        near = np.flatnonzero(times < when).tolist()
-        if near:
-            first = min(times[j] for j in near)
+        near = np.flatnonzero(times < when)
+        if near.size:
+            first = times[near].min()
             if data.exact or self.standing >= self.patience:
-                j = min((j for j in near if times[j] == first), key=lambda j: int(items[j]))
+                tied = near[times[near] == first]
+                j = int(tied[np.argmin(items[tied])])
             else:
-                tied = [j for j in near if times[j] <= first + 1e-14]
-                j = max(tied, key=lambda j: float(speed[sides[j], items[j]] / (noise[items[j]] + 1e-300)))
+                tied = near[times[near] <= first + 1e-14]
+                j = int(tied[np.argmax(speed[sides[tied], items[tied]] / (noise[items[tied]] + 1e-300))])
             when, found = times[j], (times[j], int(items[j]), int(sides[j]))
             if not data.exact:
                 self.slip = max(self.slip if when <= t else 0.0, float(error[items[j]] / speed[sides[j], items[j]]))

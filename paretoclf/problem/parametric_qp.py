@@ -28,8 +28,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from paretoclf.common.checks import Array, Index, Mask
+from paretoclf.common.memory import require_memory
 from paretoclf.common.tolerances import POINT, SAME_NUMBER
 
 BELOW, LOWER, INSIDE, UPPER, ABOVE = -2, -1, 0, 1, 2
@@ -43,9 +45,9 @@ class ParametricQP:
 
     Attributes
     ----------
-    P : array of shape (n, n), or an operator
+    P : array of shape (n, n), sparse or not, or an operator
         Symmetric and positive semidefinite. An operator has it all by its method ``whole`` (`dense`).
-    A : array of shape (m, n)
+    A : array of shape (m, n), sparse where P is
     q : array of shape (2, n)
     lower, upper : array of shape (2, n + m)
         Bounds of the variables, then of the rows; infinite where there is none (then at both ends).
@@ -96,7 +98,12 @@ class ParametricQP:
         return cls.hard(P, A, np.repeat(-p[None], 2, axis=0), *bounds, names=names)
 
     def dense(self) -> ParametricQP:
-        """The same with P as an array."""
+        """The same with P and A as arrays; InputError where there is no memory for them."""
+        if sp.issparse(self.P):
+            n, m = self.n, self.items - self.n
+            what = "what is left of the compiled program, as an array"
+            require_memory(8 * (3 * n + 4 * m) * n, what, "use fewer rows, or a sweep")
+            return replace(self, P=self.P.toarray(), A=self.A.toarray())
         return replace(self, P=self.P.whole()) if hasattr(self.P, "whole") else self
 
     @property

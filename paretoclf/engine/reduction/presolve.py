@@ -24,12 +24,16 @@ import scipy.sparse as sp
 
 from paretoclf.common.checks import Array, Index, Mask
 from paretoclf.common.errors import InputError
-from paretoclf.common.memory import require_memory
 from paretoclf.common.tolerances import PARALLEL, SAME_NUMBER, SUBSTITUTED
 from paretoclf.engine.reduction.epigraphs import Kinked, epigraphs
 from paretoclf.engine.reduction.program import ProgramLine, for_products
 from paretoclf.engine.reduction.reduced import Carried, Item, Reduced, Substituted
 from paretoclf.problem.parametric_qp import ParametricQP
+
+#: A problem of so many items, and of no more entries than this share of all, is followed on sparse bases.
+_LARGE, _THIN = 1500, 0.01
+#: Free variables stay where a problem without them would have so many times the entries that CVXPY compiled.
+_FILLED = 2
 
 
 def reduce(line: ProgramLine, *, squares: bool = True) -> Reduced:
@@ -58,14 +62,25 @@ def reduce(line: ProgramLine, *, squares: bool = True) -> Reduced:
     >>> line.n + line.m, reduce(line).problem.items
     (18, 3)
     """
-    return _Reduction(line, squares).result()
+    entries = line.P.nnz + line.A.nnz
+    if not _is_thin(entries, line.n, line.m):
+        return _Reduction(line, squares).result()
+    try:
+        return _Reduction(line, squares, _FILLED * entries).result()
+    except _Filled:
+        return _Reduction(line, squares, 0).result()
+
+
+class _Filled(Exception):
+    """Who is substituted leaves more entries than there were."""
 
 
 class _Reduction:
     """The program on its way: what is left of it after each step."""
 
-    def __init__(self, line: ProgramLine, squares: bool) -> None:
-        self.squares, self.line, self.P, self.A = squares, line, _entries_of(line.P), _entries_of(line.A)
+    def __init__(self, line: ProgramLine, squares: bool, most: float = np.inf) -> None:
+        self.most, self.squares = most, squares
+        self.line, self.P, self.A = line, _entries_of(line.P), _entries_of(line.A)
         self.sizes = np.diff(self.A.indptr)
         self.q, self.b = line.q.copy(), line.b.copy()
         self.equation = np.arange(line.m) < line.equations
@@ -102,12 +117,10 @@ class _Reduction:
             given = np.concatenate([np.zeros(0), *(getattr(item, side) for item in rows)])
             return np.hstack([getattr(self, side)[:, V], given.reshape(-1, 2).T])
 
-        size, few = 8 * (3 * V.size + 4 * K.size) * V.size, "use fewer rows, or a sweep"
-        require_memory(size, "what is left of the compiled program, as an array", few)
-        P, names = self.P[V][:, V].toarray(), tuple(self.line.column_name(int(j)) for j in V)
+        P, A, names = self.P[V][:, V], M[K][:, V], tuple(self.line.column_name(int(j)) for j in V)
         problem = ParametricQP(
-            0.5 * (P + P.T),
-            M[K][:, V].toarray(),
+            sp.csr_array(0.5 * (P + P.T)),
+            sp.csr_array(A),
             self.q[:, V],
             both("lower"),
             both("upper"),
@@ -115,8 +128,9 @@ class _Reduction:
             both("above"),
             names=(*names, *self._row_names(K)),
         )
+        thin = _is_thin(P.nnz + A.nnz, V.size, K.size)
         return Reduced(
-            problem,
+            problem if thin else problem.dense(),
             self.line,
             V,
             K,
@@ -328,7 +342,7 @@ class _Reduction:
         )
         M = sp.csr_array((values, places, np.concatenate([[0], np.cumsum(sizes)])), shape=(len(sizes), n))
         plain = np.array([item.is_equation for item in self.items], dtype=np.bool_)
-        if not plain.any():
+        if not (self.most and plain.any()):
             return M, kept
         free = self.columns & np.isinf(self.lower[0]) & np.isinf(self.upper[0]) & (self.flat | self.squares)
         of, there = np.repeat(np.arange(len(sizes)), sizes), values != 0
@@ -349,6 +363,8 @@ class _Reduction:
             rows = np.array([self.items[r].rows[0][0] for r in R.tolist()])
             self.substituted.append(Substituted(rows, J, pivots))
             kept[R], self.columns[J] = False, False
+            if self.P.nnz > self.most:
+                raise _Filled
 
     def _replace(self, rows: Any, at: Array, J: Index, pivots: Array) -> None:
         """Put ``x_J = D x + beta(t)`` into the objective."""
@@ -400,6 +416,11 @@ class _Reduction:
     def _stems(self) -> list[str]:
         """The name of the variable that each column is an entry of."""
         return [self.line.column_name(j).partition("[")[0] for j in range(self.line.n)]
+
+
+def _is_thin(entries: int, n: int, m: int) -> bool:
+    """Whether a program is large, and few of its entries are not 0."""
+    return n + m >= _LARGE and entries <= _THIN * (n + m) * n
 
 
 def _entries_of(M: Any) -> Any:
