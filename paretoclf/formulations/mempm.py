@@ -40,6 +40,7 @@ from paretoclf.distributions.gaussian.moments import Distances, Moments
 from paretoclf.distributions.gaussian.outer_search import Search, search, weighted_guarantee
 from paretoclf.formulations.base import Range, within
 from paretoclf.formulations.biased_minimax import BiasedMinimaxProbabilityMachine
+from paretoclf.formulations.mempm_path import GuaranteePath, trace_guarantees
 from paretoclf.formulations.on_moments import MomentSlope
 from paretoclf.proof.evidence import Evidence, judge
 from paretoclf.proof.solution import Solution
@@ -158,12 +159,27 @@ class MEMPM:
         """
         theta = self.check_values({"theta": theta})["theta"]
 
-        def inner(q: float) -> tuple[float, float]:
-            solved = self.inner.solve(u_plus=q, **options)
-            return -solved.value, max(-solved.dual_value, -solved.value)
+        found = search(theta, lambda q: self.point(q, **options), self.inner.ends, tol=tol, most=most)
+        return self.found(theta, found, **options)
 
-        found = search(theta, inner, self.inner.ends, tol=tol, most=most)
-        return self._solution(theta, found, options)
+    def point(self, q: float, **options: Any) -> tuple[float, float]:
+        """Bounds of the largest u_minus at u_plus = q; the lower one is reached."""
+        solved = self.inner.solve(u_plus=q, **options)
+        return -solved.value, max(-solved.dual_value, -solved.value)
+
+    def trace_within(self, eps: float, given: Mapping[str, Any], progress: bool | None = None) -> GuaranteePath:
+        """The best weighted guarantee at every weight of an interval, within eps; `paretoclf.trace` calls it.
+
+        Examples
+        --------
+        >>> import paretoclf as pc
+        >>> machine = pc.MEMPM.from_moments([4.0], [[1.0]], [0.0], [[1.0]])
+        >>> path = pc.trace(machine, theta=(0.2, 0.8), eps=1e-3)
+        >>> low, high = path.bounds(0.5)
+        >>> low <= -0.8 <= high <= 0.999 * low
+        True
+        """
+        return trace_guarantees(self, eps, given, progress)
 
     def check_values(self, values: Mapping[str, Any]) -> dict[str, float]:
         """Return theta as a float; InputError if it is missing, no number or out of its range."""
@@ -181,7 +197,7 @@ class MEMPM:
     def _repr_markdown_(self) -> str:
         return self.statement()
 
-    def _solution(self, theta: float, found: Search, options: Mapping[str, Any]) -> Solution:
+    def found(self, theta: float, found: Search, **options: Any) -> Solution:
         """Solution at the best point found, moved to where the objective is stationary, with the search as proof."""
         end = self.inner.ends[1]
         if found.q == end:  # no room for the negatives: the slope that is best for the positives alone

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol, overload
+from typing import TYPE_CHECKING, Any, Protocol, cast, overload
 
 from paretoclf.common.checks import check_share, what_it_is
 from paretoclf.common.errors import InputError
@@ -57,6 +57,14 @@ class Program(Protocol):
         ...
 
 
+class Searching(Protocol):
+    """What a search over formulations is known by."""
+
+    def trace_within(self, eps: float, given: Mapping[str, Any], progress: bool | None = None) -> Any:
+        """Its path within eps."""
+        ...
+
+
 class Parametric(Protocol):
     """What a formulation is known by."""
 
@@ -76,6 +84,10 @@ def trace(
     max_events: int | None = None,
     progress: bool | None = None,
 ) -> ProblemPath: ...
+
+
+@overload
+def trace(svm: Searching, *, eps: float, progress: bool | None = None, **others: Any) -> Any: ...
 
 
 @overload
@@ -395,6 +407,10 @@ def _trace_within(
         name = "max_events" if how["certify"] is True else "certify"
         raise InputError(f"{name} must be left out with eps, got {how[name]!r:.100}: nothing is returned unproved")
     named = {name: value for name, value in given.items() if value is not None} | others
+    if hasattr(type(svm), "trace_within"):  # a search over formulations
+        if n_jobs is not None:
+            raise InputError(f"n_jobs must be left out for {type(svm).__name__}, got {n_jobs!r:.100}")
+        return cast("ConePath", svm.trace_within(eps, named, how["progress"]))  # a path of its own, with that face
     from paretoclf.path.of_cones import trace_cones  # CVXPY, which other paths do without
     from paretoclf.solve.to_cones import LineOfCones, cone_source_of
 

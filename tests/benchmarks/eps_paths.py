@@ -1,9 +1,9 @@
 """Paths within eps of any convex problem: violations at random t, solves, growth, time, exact paths in the band.
 
-Run ``python tests/benchmarks/eps_paths.py`` (twenty minutes; ``--smoke`` for seconds; parts by name: lines, false,
-exact, solves, fine). Each line of `tests/oracles/cone_lines.py` is traced, and its bounds are held against those that
-`verify` proves of single solves to 1e-11. A row that misses what is required ends with "MISSED", and the exit status is
-then 1.
+Run ``python tests/benchmarks/eps_paths.py`` (twenty minutes; ``--smoke`` for seconds; parts by name: lines, forms,
+false, exact, solves, fine). Each line of `tests/oracles/cone_lines.py` is traced, and its bounds are held against those
+that `verify` proves of single solves to 1e-11. A row that misses what is required ends with "MISSED", and the exit
+status is then 1.
 """
 
 from __future__ import annotations
@@ -13,15 +13,19 @@ import sys
 import time
 import warnings
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import cvxpy as cp
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import paretoclf as pc
+from paretoclf.formulations.surrogate_risk import SurrogateRisk
 from paretoclf.path.of_cones import trace_cones
 from paretoclf.proof.cone_line import GRID
 from paretoclf.solve.cone_proof import certify_problem
@@ -39,10 +43,13 @@ STUDY = {
 
 
 def interval(problem: Any) -> tuple[float, float]:
-    """Bounds of the optimal value that another judge proves, of a tight solve."""
+    """Bounds of the optimal value that another judge proves, of a solve that is as tight as the solver can."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        problem.solve("CLARABEL", tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
+        for tol in (1e-11, 1e-10, 1e-9):
+            with suppress(cp.SolverError):
+                problem.solve("CLARABEL", tol_gap_abs=tol, tol_gap_rel=tol, tol_feas=tol)
+                break
         proof = certify_problem(problem)
     return proof.lower, proof.upper
 
@@ -179,7 +186,54 @@ def fine(smoke: bool) -> Iterator[tuple[str, bool]]:
         yield f"{name}: {path.solves} solves, worst {path.proof.worst:.1e}, {seconds:.0f} s of CPU", seconds <= 60
 
 
-PARTS = {"solves": solves, "exact": exact, "false": falsified, "fine": fine, "lines": lines}
+def two_classes() -> tuple[Any, Any]:
+    """Samples of two classes that overlap."""
+    draw = np.random.default_rng(0)
+    X = np.vstack([draw.normal(size=(40, 4)) + 1, draw.normal(size=(50, 4)) * [1, 2, 1, 0.5]])
+    return X, np.append(np.ones(40), -np.ones(50))
+
+
+#: Formulations: how each is made, what moves and what else it takes, and the unit of its values.
+FORMS: dict[str, tuple[Any, dict[str, Any], Any]] = {
+    "s_procedure": (pc.SProcedure, {"zeta": (2.0, 6.0)}, lambda f: f.unit),
+    "biased_minimax": (pc.formulations.BiasedMinimaxProbabilityMachine, {"u_plus": (0.1, 0.9)}, lambda f: 1.0),
+    "pareto_gaussian": (pc.ParetoGaussian, {"lam": (0.2, 5.0)}, lambda f: 1.0),
+    "pareto_gaussian_qp": (pc.formulations.ParetoGaussianQP, {"t": (0.2, 5.0)}, lambda f: 1.0),
+    "two_c_svm": (pc.TwoCSVM, {"C_plus": (0.1, 2.0), "C_minus": 1.0}, lambda f: 1.0),
+    "two_nu_svm": (pc.TwoNuSVM, {"nu": (0.2, 0.4), "asymmetry": 0.5}, lambda f: 1.0),
+    "two_nu_svm_asymmetry": (pc.TwoNuSVM, {"nu": 0.2, "asymmetry": (0.4, 0.6)}, lambda f: 1.0),
+    "quantile_svm": (pc.QuantileSVM, {"tau": (0.1, 0.9), "lam": 0.1}, lambda f: 0.1),
+    "biobjective_margin": (pc.BiobjectiveMargin, {"theta": 1.5, "C_plus": (0.5, 2), "C_minus": 1.0}, lambda f: 1.0),
+}
+for _loss in ("logistic", "hinge", "square"):
+    FORMS[f"surrogate_risk_{_loss}"] = (
+        partial(SurrogateRisk, loss=_loss), {"C_plus": (0.1, 2.0), "C_minus": 1.0, "ridge": 0.1}, lambda f: 1.0,
+    )  # fmt: skip
+
+
+def forms(smoke: bool) -> Iterator[tuple[str, bool]]:
+    """Paths of formulations beside their own solutions, in closed form where there is one, and beside `verify`."""
+    rng = np.random.default_rng(3)
+    for name in list(FORMS)[::6] if smoke else FORMS:
+        make, given, unit = FORMS[name]
+        formulation = make(*two_classes())
+        path = pc.trace(formulation, eps=1e-2 if smoke else 1e-4, progress=False, **given)
+        own, theirs, count = 0, 0, 3 if smoke else 200
+        for t in rng.uniform(0, 1, count).tolist():
+            low, high = path.bounds(t)
+            values = {key: (1 - t) * v[0] + t * v[1] if isinstance(v, tuple) else v for key, v in given.items()}
+            value = formulation.solve(**values).value / unit(formulation)
+            own += not low - 1e-8 * abs(value) <= value <= high + 1e-8 * abs(value)
+            path.source.move(t)
+            first, last = sorted(path.source.sign * each for each in interval(path.source.problem))
+            theirs += first > high or last < low
+        yield (
+            f"{name}: {path.t.size} pairs, {own} of {count} t outside by its own solution, {theirs} by verify",
+            own == theirs == 0,
+        )
+
+
+PARTS = {"solves": solves, "exact": exact, "false": falsified, "fine": fine, "lines": lines, "forms": forms}
 
 
 def main() -> int:

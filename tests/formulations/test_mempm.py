@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -39,6 +41,53 @@ def test_a_sweep_searches_at_every_value():
     assert "3 solutions by search, 3 certified" in repr(swept)
     with pytest.raises(pc.InputError, match=r"^theta must be strictly between 0 and 1, got 1.0 \(value 1 of"):
         pc.sweep(machine, theta=[0.5, 1.0])
+
+
+@pytest.mark.parametrize(("d", "seed"), [(1, 3), (3, 1), (4, 7)])
+def test_the_path_over_all_weights_holds_what_a_fine_grid_finds(d, seed):
+    pair = apart(d, seed)
+    machine = pc.MEMPM.from_moments(*pair)
+    path = pc.trace(machine, theta=(0.15, 0.9), eps=1e-3, progress=False)
+    assert path.passes()
+    assert not path.passes(path.worst * 0.99)
+    for theta in np.random.default_rng(seed).uniform(0.15, 0.9, 5).tolist():
+        low, high = path.bounds(theta)
+        best = -brute_force(pair, theta)
+        assert low - 1e-12 <= best <= high + 1e-8  # the grid is not fine enough for the last digits
+        assert high - low <= 1e-3 * abs(high)
+        assert path.value(theta) == high
+    solution = path.at(0.5)
+    assert path.bounds(0.5)[0] <= solution.value <= path.bounds(0.5)[1]
+    assert solution.certificate.passes(1e-3)
+    assert path.to_frame().columns.tolist() == ["theta", "lower", "upper"]
+    assert repr(path).startswith("GuaranteePath(theta 0.15 to 0.9, within 0.001 everywhere, ")
+
+
+def test_a_line_that_is_left_out_makes_the_band_wider_and_a_lower_chord_is_seen():
+    """What stands between the searches comes from all hyperplanes, and the check has teeth."""
+    pair = apart(3, 1)
+    path = pc.trace(pc.MEMPM.from_moments(*pair), theta=(0.15, 0.9), eps=1e-2, progress=False)
+    fewer = replace(path, nodes=path.nodes[::3])
+    assert fewer.worst > path.worst
+    false = replace(path, most=path.most - 0.01)
+    grid = np.linspace(0.15, 0.9, 6).tolist()
+    assert any(-brute_force(pair, theta) < false.bounds(theta)[0] for theta in grid)
+
+
+def test_a_path_over_weights_takes_nothing_else():
+    machine = pc.MEMPM.from_moments(*apart(2, 0))
+    for given_to_it, said in (
+        ({"theta": (0.2, 1.0)}, "theta must be strictly between 0 and 1"),
+        ({"theta": (0.2, 0.2)}, "theta must be a pair with different ends"),
+        ({"theta": 0.2}, "theta must be"),
+        ({"theta": (0.2, 0.5), "lam": 1.0}, "MEMPM is traced with theta"),
+        ({"theta": (0.2, 0.5), "n_jobs": 2}, "n_jobs must be left out for MEMPM"),
+    ):
+        with pytest.raises(pc.InputError, match=said):
+            pc.trace(machine, eps=1e-2, progress=False, **given_to_it)
+    path = pc.trace(machine, theta=(0.4, 0.5), eps=1e-2, progress=False)
+    with pytest.raises(pc.InputError, match=r"theta must lie between 0.4 and 0.5, got 0.6"):
+        path.bounds(0.6)
 
 
 @settings(max_examples=12)
