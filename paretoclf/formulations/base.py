@@ -108,11 +108,10 @@ class SampleFormulation(Formulation):
         InputError
             If the others are of one class, or it is not known how to take samples out.
         """
-        name = type(self).__name__
-        if type(self).__init__ is not SampleFormulation.__init__:
-            raise InputError(f"{name} must override without(samples): it is given more than samples and labels")
-        if isinstance(self.kernel, Precomputed) or self.gram.pivots is not None:
-            raise InputError(f"{name} must override without(samples) for a kernel that is given for all samples")
+        whole = isinstance(self.kernel, Precomputed) or self.gram.pivots is not None
+        if whole or type(self).__init__ is not SampleFormulation.__init__:
+            more = "a kernel that is given for all samples" if whole else "more than samples and labels"
+            raise InputError(f"{type(self).__name__} must override without(samples): it has {more}")
         rest = np.setdiff1d(np.arange(self.n), samples)
         return type(self)(self.X[rest], self.y[rest], self.kernel)
 
