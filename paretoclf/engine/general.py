@@ -152,8 +152,8 @@ def _followed(
     data = Data.of(problem)
     begin, there = first_labels(data), None
     if labels is not None or sp.issparse(problem.P):
-        guess = without_inequalities(data) if labels is None else np.asarray(labels, dtype=np.int64)
         with suppress(DegeneratePathError):  # it may be no basis
+            guess = without_inequalities(data, walk) if labels is None else np.asarray(labels, dtype=np.int64)
             there, begin = shifted(data, guess, walk, draw), guess
     there = there or shifted(data, begin, walk, draw)
     first = walk(there, begin)

@@ -80,22 +80,29 @@ WalkOf = Callable[[Data, Index], WalkOn]
 def first_labels(data: Data) -> Index:
     """No item in the basis: variables at a bound (those without one wait at 0), rows where they are then, if soft."""
     n = data.problem.n
-    at_bound = np.where(data.has_low | ~data.has_up, LOWER, UPPER)
+    at_bound = np.where(data.has_low | ~data.has_up, LOWER, UPPER)[:n]
     x = np.where(data.has_low, data.low[0], data.up[0])[:n]
     v = np.concatenate([x, data.problem.A.dot(x) if n else data.low[0, n:]])
-    under, over = data.soft_low & (v < data.low[0]), data.soft_up & (v > data.up[0])
-    kink = data.fixed & ~under & ~over  # between its bounds there is no room
-    rows = np.where(over | (kink & data.soft_up), ABOVE, np.where(under | (kink & data.soft_low), BELOW, INSIDE))
-    return np.where(np.arange(data.fixed.size) < n, at_bound, rows).astype(np.int64)
+    return np.concatenate([at_bound, _where(data, v)[n:]]).astype(np.int64)
 
 
-def without_inequalities(data: Data) -> Index:
-    """The basis of the problem without inequalities: variables without bounds in it, and equations."""
+def without_inequalities(data: Data, walk: WalkOf) -> Index:
+    """The basis without inequalities: variables without bounds in it, and equations; soft rows where they are then."""
     labels, n = first_labels(data), data.problem.n
     hard = data.fixed & ~data.soft_low & ~data.soft_up
     labels[:n][data.free[:n]] = INSIDE
     labels[n:][hard[n:]] = LOWER
+    v = walk(data, labels).solve(0)[0][0]
+    labels[n:][~hard[n:]] = _where(data, v)[n:][~hard[n:]]
     return labels
+
+
+def _where(data: Data, v: Any) -> Index:
+    """Labels of items in no basis, by their values at t = 0: beyond a soft bound, or inside."""
+    under, over = data.soft_low & (v < data.low[0]), data.soft_up & (v > data.up[0])
+    kink = data.fixed & ~under & ~over  # between its bounds there is no room
+    above, below = over | (kink & data.soft_up), under | (kink & data.soft_low)
+    return np.asarray(np.where(above, ABOVE, np.where(below, BELOW, INSIDE)))
 
 
 def shifted(data: Data, labels: Index, walk: WalkOf, draw: int = 0) -> Data:
