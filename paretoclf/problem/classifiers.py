@@ -337,15 +337,10 @@ class NoRule(Rule):
 
 
 def named_rule(
-    numbers: Mapping[str, Any],
-    variables: Iterable[str],
-    *,
-    who: str = "the problem",
-    override: bool = False,
-    names: Names = None,
+    numbers: Mapping[str, Any], variables: Iterable[str], who: str = "", override: bool = False, names: Names = None
 ) -> Rule:
     """``w . x + b`` from numbers called ``w`` and ``b`` (or no b); else a `NoRule` that says what to name."""
-    own = "override classifier(values, numbers)"
+    who, own = who or "the problem", "override classifier(values, numbers)"
     if "w" not in numbers:
         named = f"{who} must name a variable of its primal w (and one b) to have a classifier"
         return NoRule(f"{named}{f', or {own}' if override else ''}: its variables are {', '.join(variables)}")

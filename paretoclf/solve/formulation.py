@@ -318,13 +318,8 @@ class Formulation(ABC):
         Where they are none, a `NoRule`: the solution has its value and proof, and who asks for a score is told why
         there is none.
         """
-        return named_rule(
-            numbers,
-            () if "w" in numbers else self.primal_model.variables,
-            who=type(self).__name__,
-            override=True,
-            names=self.names,
-        )
+        own = () if "w" in numbers else self.primal_model.variables
+        return named_rule(numbers, own, type(self).__name__, override=True, names=self.names)
 
     def refined(self, values: Mapping[str, float], point: Any, solution: Solution) -> Any | None:
         """Return a better point near a solver's and its solution, or None where there is nothing to refine: here."""
