@@ -477,6 +477,59 @@ def test_a_solution_that_is_carried_on_is_the_one_that_is_computed_afresh(block,
     assert 2 * sum(walk.solved for walk in mine) < sum(walk.exchanges for walk in mine)
 
 
+def ill_scaled(*seed, small):
+    """A random program whose columns and rows have units from 1e-6 to 1e6."""
+    rng = np.random.default_rng(seed)
+    n, m = (rng.integers(3, 16), rng.integers(0, 16)) if small else (rng.integers(10, 40), rng.integers(0, 40))
+    F = rng.integers(-2, 3, (rng.integers(0, n + 1), n)).astype(float)
+    A = rng.integers(-2, 3, (m, n)).astype(float)
+    if m > 1 and rng.random() < 0.4:
+        A[-1] = A[0]
+    q = rng.integers(-3, 4, (2, n)).astype(float)
+    low = rng.integers(-4, 1, (2, n + m)).astype(float)
+    up = low + rng.integers(0, 5, (2, n + m))
+    for ends, none in ((low, -np.inf), (up, np.inf)):
+        ends[:, rng.random(n + m) < 0.35] = none
+    below, above = rng.integers(1, 5, (2, n + m)).astype(float), rng.integers(1, 5, (2, n + m)).astype(float)
+    for ends in (below, above):
+        ends[:, rng.random(n + m) < 0.6] = np.inf
+    S, R = 10 ** rng.uniform(-6, 6, n), 10 ** rng.uniform(-6, 6, m)
+    low[:, n:], up[:, n:], below[:, n:], above[:, n:] = (
+        low[:, n:] * R,
+        up[:, n:] * R,
+        below[:, n:] / R,
+        above[:, n:] / R,
+    )
+    c, d = 10 ** rng.uniform(-6, 6), 10 ** rng.uniform(-6, 6)
+    P = S[:, None] * (F.T @ F) * S
+    return ParametricQP(P, R[:, None] * A, q * d, low * c, up * c, below * d, above * d)
+
+
+@pytest.mark.skipif("fast" not in ENGINES, reason="installed without a C++ compiler")
+@pytest.mark.parametrize(
+    ("seed", "small", "status"), [((2, 20261, 18548), False, "end"), ((3, 20261, 13328), True, "unbounded")]
+)
+def test_that_there_is_no_way_is_not_said_of_a_column_by_one_product(seed, small, status):
+    """A solver finds a point on both lines where steps that were carried on found them infeasible."""
+    problem = ill_scaled(*seed, small=small)
+    stated, _ = general._equilibrated(problem)
+    afresh = general._followed(stated, None, walk=WALKS["fast"][1], limit=10**5, progress=False)
+    found = follow(problem, progress=False)
+    assert found.status == afresh.status == status
+    assert found.t[-1] == pytest.approx(afresh.t[-1], abs=1e-10)
+    t, n = found.t[-1], stated.n
+    low, up = (  # at t, and infinite where they are
+        np.where(np.isfinite(a), (1 - t) * np.where(np.isfinite(a), a, 0) + t * np.where(np.isfinite(b), b, 0), a)
+        for a, b in (stated.lower, stated.upper)
+    )
+    low[np.isfinite(stated.below[0])], up[np.isfinite(stated.above[0])] = -np.inf, np.inf
+    unit = max(np.abs(each[np.isfinite(each)]).max(initial=0.0) for each in (low, up))
+    rows = np.vstack([stated.A, -stated.A])
+    right = np.r_[up[n:], -low[n:]] / unit
+    kept, bounds = np.isfinite(right), np.stack([low[:n], up[:n]], axis=1) / unit
+    assert linprog(np.zeros(n), rows[kept], right[kept], bounds=bounds).status == 0
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_the_search_for_a_start_has_a_limit(engine, monkeypatch):
     """It is ``max_events``, but no fewer than some for each item; the path has no segments then."""

@@ -156,6 +156,8 @@ class Walk {
             if (side_ == 2) return crossed = item_, ends(INFEASIBLE);
             if (exchanges >= limit) return ends(LIMIT);
             Status stopped = exchange(item_, side_);
+            if (valid_ && (stopped == INFEASIBLE || stopped == UNBOUNDED))  // one product with K is not enough for that
+                valid_ = false, stopped = again() ? exchange(item_, side_) : REFUSED;
             exchanges++;
             if (stopped == PAUSED) continue;
             if (stopped == REFUSED) return REFUSED;
