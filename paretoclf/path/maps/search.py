@@ -82,6 +82,9 @@ class ProgramSearch(EdgeWalk):
         What is not.
     """
 
+    #: No simple fractions: where data are whole numbers, lines on which solutions jump go through these.
+    shares = (0.4730193, 0.3591747, 0.6284051)
+
     def __init__(self, plane: ProgramPlane, where: Callable[[Array], str] = str) -> None:
         super().__init__(SLIVER)
         self._where = where

@@ -19,7 +19,6 @@ from paretoclf.common.checks import Array
 from paretoclf.path.maps.polygon import HalfPlane, Point, area, borders
 
 WHOLE = (0.0, 1.0)  # shares of an edge
-_SHARES = (0.5, 0.381966, 0.618034)  # of an open part at which it is crossed, one after the other
 _MISSED = 150  # times that a region across an edge may touch it at a corner only
 Contact = tuple[int, int, Array, Array]
 
@@ -92,6 +91,9 @@ class EdgeWalk:
         Regions i and j share the segment from start to stop.
     """
 
+    #: Shares of an open part at which it is crossed, one after the other.
+    shares = (0.5, 0.381966, 0.618034)
+
     def __init__(self, tol: float) -> None:
         self.regions: list[Any] = []
         self.contacts: list[Contact] = []
@@ -142,7 +144,7 @@ class EdgeWalk:
                 self.contacts.append((cell.number, guess.number, np.array(start), np.array(stop)))
         while j in cell.open:
             first, last = cell.open[j][-1]
-            at = first + _SHARES[missed % len(_SHARES)] * (last - first)
+            at = first + self.shares[missed % len(self.shares)] * (last - first)
             middle = _between(start, stop, at)
             beyond = guess
             if beyond is None or not self.adjacent(cell, j, middle, beyond):
@@ -159,7 +161,7 @@ class EdgeWalk:
                 missed += 1
                 if missed > _MISSED:
                     raise self.refuse("the regions across an edge do not lie along it", middle, cell.region)
-                if missed % len(_SHARES):
+                if missed % len(self.shares):
                     continue
                 lo, hi = 0.55 * first + 0.45 * last, 0.45 * first + 0.55 * last
             one, other = _between(start, stop, lo), _between(start, stop, hi)

@@ -98,6 +98,7 @@ def test_edges_are_crossed_by_exchanges_alone(monkeypatch):
     for seed in range(24):
         mapped_or_not(planar.degenerate(seed))
         mapped(planar.degenerate_linear(seed, 4, 8))
+    mapped(planar.degenerate_linear(318, 5, 9))  # the solution jumps on a line through the middle of an edge
 
 
 def test_what_is_behind_an_edge_is_found_without_exchanges(monkeypatch):
