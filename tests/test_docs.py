@@ -75,7 +75,7 @@ def test_the_readme_comes_to_results_on_the_first_screens():
     for who in ("For modellers", "For authors of path solvers", "For lecturers"):
         assert next(i for i, line in enumerate(lines) if who in line) < 30
     table = [line for line in lines if line.startswith("| ") and "`" in line]
-    assert len(table) == 8
+    assert len(table) == 9
     assert all("](docs/" in line for line in table)
 
 
