@@ -123,7 +123,7 @@ def bent_piece(judge: PairJudge, k: Pair, j: Pair) -> ConePiece:
     cross = products(k, j) + products(j, k) + more + sum(bents) + price * WIDER
     low, high = _objectives(judge, (k, j), both, moved)
     first, last = (max(one.own - one.bent + bent, 0.0) for one, bent in zip((k, j), bents, strict=True))
-    return ConePiece(first, last, max(cross, 0.0), low, high, bend)
+    return ConePiece(float(first), float(last), max(float(cross), 0.0), float(low), float(high), bend)
 
 
 def _around(one: Pair) -> Array:

@@ -23,7 +23,8 @@ from paretoclf.common.checks import Array
 from paretoclf.common.errors import InputError
 from paretoclf.common.progress import meter
 from paretoclf.engine.reduction.program import between
-from paretoclf.proof.cone_band import OF_LARGEST, BandProof, floor_of, prove_band
+from paretoclf.proof.cone_band import OF_LARGEST, BandProof, floor_of
+from paretoclf.proof.cone_bends import ConePiece
 from paretoclf.proof.cone_judge import ConeJudge
 from paretoclf.proof.cone_line import ConeLine
 from paretoclf.proof.cone_pair import Pair
@@ -143,9 +144,8 @@ def search(
         judge = ConeJudge(line, ceiling, deep)
         inner_z = inner_multipliers(line, end, reach_z) if judge.wide.any() else None
         task = _Task(judge, inner, inner_z, eps, solver.tol, unit, OF_LARGEST * largest)
-        points, more = _everywhere(task, found, n_jobs, progress)
+        points, proof, more = _everywhere(task, found, n_jobs, progress)
         solves += more
-        proof = prove_band(task.judge, points, eps)
         highest = max(piece.high for piece in proof.pieces)
         if highest <= ceiling:
             break
@@ -162,24 +162,28 @@ def _reach(found: Mapping[float, Found]) -> float:
 
 def _everywhere(
     task: _Task, found: Mapping[float, Found], n_jobs: int | None, progress: bool | None
-) -> tuple[tuple[Array, Array, Array, Array], int]:
-    """Pairs where a solver has been, and all that are needed between them; and how often was solved for these."""
+) -> tuple[tuple[Array, Array, Array, Array], BandProof, int]:
+    """Pairs where a solver has been, and all that are needed between them: as raw arrays, and what is proved of them.
+
+    And how often was solved for these.
+    """
     solver = ConeSolver(task.judge.line, task.tol, task.unit)
     first = [task.pair(solver, t, each) for t, each in found.items()]
     task = replace(task, floor=floor_of([pair for pair, _ in first]))
-    raw: list[Raw] = []
+    made: list[tuple[Made, ConePiece]] = []
     solves = solver.solves
     expected = [task.expected(k[0], j[0]) for k, j in pairwise(first)]
     with meter(progress, pieces=sum(expected)) as update:
         parts = (delayed(_cover)(task, k, j) for k, j in pairwise(first))
         for (part, count), pieces in zip(Parallel(n_jobs=n_jobs, return_as="generator")(parts), expected, strict=True):
-            raw += part
+            made += part
             solves += count
             if update is not None:
                 update(pieces)
-    raw.append(first[-1][1])
-    t, x, y, z = (np.stack([each[i] for each in raw]) for i in range(4))
-    return (t, x, y, z), solves
+    pairs = [*(each for each, _ in made), first[-1]]
+    t, x, y, z = (np.stack([raw[i] for _, raw in pairs]) for i in range(4))
+    proof = BandProof(tuple(pair for pair, _ in pairs), tuple(piece for _, piece in made), task.eps, task.judge.ceiling)
+    return (t, x, y, z), proof, solves
 
 
 @dataclass(frozen=True)
@@ -201,14 +205,14 @@ class _Task:
     def _size(self, pair: Pair) -> float:
         return max(abs(pair.value), self.floor)
 
-    def relative(self, k: Pair, j: Pair) -> float:
-        """The gap between two pairs, relative to the optimal value."""
-        piece = self.judge.piece(k, j)
+    def relative(self, piece: ConePiece) -> float:
+        """The gap of a piece, relative to the optimal value."""
         return piece.gap / max(piece.unit(self.floor), np.finfo(float).tiny)
 
     def expected(self, k: Pair, j: Pair) -> float:
         """How many pieces there will be between two pairs, if the gap grows with the square of the length."""
-        return max(1.0, math.sqrt(min(self.relative(k, j) / (_AIM * self.eps), _FARTHEST)))
+        relative = self.relative(self.judge.piece(k, j))
+        return max(1.0, math.sqrt(min(relative / (_AIM * self.eps), _FARTHEST)))
 
     def pair(self, solver: ConeSolver, t: float, found: Found | None = None) -> Made:
         """The best pair at t, and what it is made of; refused if it is of no use."""
@@ -254,17 +258,18 @@ class _Task:
         )
 
 
-def _cover(task: _Task, k: Made, j: Made) -> tuple[list[Raw], int]:
-    """Raw pairs from k, inclusive, to j, exclusive, between which everything is proved; and how often was solved."""
+def _cover(task: _Task, k: Made, j: Made) -> tuple[list[tuple[Made, ConePiece]], int]:
+    """Pairs from k, inclusive, to j, exclusive, each with the piece after it; and how often was solved."""
     solver = ConeSolver(task.judge.line, task.tol, task.unit)
     aim, todo = _AIM * task.eps, [j]
-    raw: list[Raw] = []
+    made: list[tuple[Made, ConePiece]] = []
     length: float | None = None
     while todo:
-        (here, own), (there, _) = k, todo[-1]
-        relative, whole = task.relative(here, there), there.t - here.t
+        (here, _), (there, _) = k, todo[-1]
+        piece, whole = task.judge.piece(here, there), there.t - here.t
+        relative = task.relative(piece)
         if relative <= task.eps:
-            raw.append(own)
+            made.append((k, piece))
             k = todo.pop()
             length = whole * math.sqrt(aim / max(relative, 0.25 * aim))  # what would do, if it goes on like this
             continue
@@ -274,7 +279,7 @@ def _cover(task: _Task, k: Made, j: Made) -> tuple[list[Raw], int]:
         parts = max(2, math.ceil(whole / step - 0.05))
         todo.append(task.pair(solver, float(on_grid(np.array([here.t + whole / parts]))[0])))
         length = None
-    return raw, solver.solves
+    return made, solver.solves
 
 
 def _remedy(why: str) -> str:

@@ -58,7 +58,8 @@ def source_of(
 
     what, instead = ("exact path", "pass eps for one within it, or use sweep")
     if kind is not LineOfPrograms:
-        what, instead = "path within eps", "use sweep"
+        own = "along its own lines leave eps out, which is exact; else " if getattr(formulation, "lines", None) else ""
+        what, instead = "path within eps", f"{own}use sweep"
     found = of_either(formulation, ends[0], line, f"no {what} for {name} in {', '.join(given)}: {instead}. ")
     found.formulation, found.values = formulation, ends
     found.again = partial(source_of, given=given, kind=kind)

@@ -238,6 +238,21 @@ def test_a_falsified_file_is_refused_or_has_true_bounds(what, tmp_path, rng):
         assert apart(proved_interval(move(line, t)), again.bounds(t)) <= 0
 
 
+def test_a_falsified_file_of_moving_coefficients_is_refused_or_has_true_bounds(tmp_path, rng):
+    line, path = traced("minimax_by_kappa", 1e-2)
+    for name in ("program_A_stop_data", "program_A_data"):
+        with pytest.raises(pc.InputError, match="another hash"):
+            pc.load(stored_with(path, tmp_path / "path.npz", **{name: lambda a: a * (1 + 1e-9)}))
+    with pytest.raises(pc.InputError, match="not proved"):  # points that are not inside take nothing back
+        pc.load(stored_with(path, tmp_path / "path.npz", inside=lambda each: -each))
+    for changes in ({"inside": lambda each: 1.5 * each}, {"z": lambda z: z * 1.001}, {"x": lambda x: x * (1 + 1e-6)}):
+        again = pc.load(stored_with(path, tmp_path / "path.npz", **changes), prove=False)
+        if again.proof.why:
+            continue
+        for t in rng.uniform(0, 1, 3).tolist():
+            assert apart(proved_interval(move(line, t)), again.bounds(t)) <= 0
+
+
 def test_damaged_files_are_refused(tmp_path):
     _, path = traced("maximum_entropy")
     for changes, said in (

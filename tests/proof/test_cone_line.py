@@ -7,13 +7,15 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from scipy.optimize import linprog
 
 from paretoclf.proof.cone_band import judge_cone_ray, prove_band
 from paretoclf.proof.cone_judge import ConeJudge
 from paretoclf.proof.cone_line import GRID, ConeLine
 from paretoclf.proof.cone_line_box import line_box
-from paretoclf.proof.points.cones import Cone, Cones
+from paretoclf.proof.points.cones import Cone, Cones, interior, project
+from paretoclf.solve.cone_solver import ConeSolver
 
 
 def ball(stop=3.0):
@@ -155,6 +157,60 @@ def test_points_between_two_pairs_are_feasible_where_the_matrix_moves():
             best = linprog(here.q, A_ub=here.A, b_ub=here.b, bounds=(None, None)).fun
             assert best - 1e-9 <= here.value(x) <= best + piece.at(u) + 1e-9
     assert bends > 3
+
+
+def both_move(rng):
+    """Random cones with 0 (or nearly) inside and a box, on a line on which P, A, q and b move; its points inside."""
+    n, equation = int(rng.integers(2, 5)), bool(rng.random() < 0.3)
+    kinds = [Cone("nonnegative", 2), Cone("second-order", int(rng.integers(2, 5)))]
+    kinds += [Cone("exponential", 3)] * (rng.random() < 0.4) + [Cone("psd", 2)] * (rng.random() < 0.4)
+    into = interior(kinds)
+    first = rng.normal(size=(into.size, n))
+    last = first + rng.normal(size=first.shape) * 10.0 ** rng.uniform(-2, 0) * (rng.random(first.shape) < 0.7)
+    b = rng.uniform(1, 2, size=(2, 1)) * into + 0.05 * rng.normal(size=(2, into.size))
+    box, inside = np.vstack([np.eye(n), -np.eye(n)]), np.zeros((2, n))
+    first, last, b = np.vstack([first, box]), np.vstack([last, box]), np.hstack([b, np.full((2, 2 * n), 2.0)])
+    cones = [*kinds, Cone("nonnegative", 2 * n)]
+    if equation:
+        row, side = rng.normal(size=(1, n)), 0.1 * rng.normal(size=(2, 1))
+        first, last, b = np.vstack([row, first]), np.vstack([row, last]), np.hstack([side, b])
+        cones, inside = [Cone("zero", 1), *cones], side * row / float((row**2).sum())
+    P = [sp.csc_array(F @ F.T) for F in rng.normal(size=(2, n, n))]
+    A = [sp.csc_array(each) for each in (first, last)]
+    q, constant = rng.normal(size=(2, n)), rng.normal(size=2)
+    k = int(equation)
+    line = ConeLine(P[0], A[0], q, b, constant, k, 1, {}, {}, (), Cones(cones), P_stop=P[1], A_stop=A[1])
+    return line, inside
+
+
+def test_random_pairs_bound_the_value_where_both_matrices_move():
+    """Points and multipliers that are more or less off, at random: bounds hold against a solver between them."""
+    rng = np.random.default_rng(8)
+    used = 0.0
+    for _ in range(25):
+        line, inside = both_move(rng)
+        judge = ConeJudge(line, np.inf if rng.random() < 0.5 else 50.0, inside)
+        solver = ConeSolver(line, 1e-11)
+        t = [float(np.floor(each / GRID) * GRID) for each in (0.4, 0.4 + 10 ** rng.uniform(-2, -0.5))]
+        pairs = []
+        for each in t:
+            x, z, _ = solver(each)
+            share, off = 10.0 ** rng.uniform(-8, 0), 10.0 ** rng.uniform(-8, 0)
+            x = (1 - share) * x + share * ((1 - each) * inside[0] + each * inside[1])
+            y, z = x + off * rng.normal(size=x.size), z + off * rng.normal(size=z.size)
+            pairs.append(judge.pair(each, x, y, z))
+        piece = judge.piece(*pairs)
+        assert piece.gap < np.inf
+        for u in (0.2, 0.5, 0.8):
+            point, radius = piece.bend.at(*pairs, u)
+            at = (1 - u) * t[0] + u * t[1]
+            (value, off), best = judge.value(at, point, radius), line.value(solver(at)[0], at)
+            slack = line.at(at).b - line.at(at).A @ point
+            assert np.abs(slack - project(slack, line.cones)).max() < 1e-12
+            assert value - off - piece.at(u) - 1e-8 <= best <= value + off + 1e-8
+            assert piece.low - 1e-12 <= value <= piece.high + 1e-12
+            used = max(used, (value - best) / piece.at(u))
+    assert 0.5 < used < 1 + 1e-6  # the bound is nearly reached
 
 
 def test_a_piece_without_points_inside_is_not_proved():
