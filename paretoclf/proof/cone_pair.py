@@ -135,7 +135,7 @@ class PairJudge:
         self._lately: dict[float, Matrices] = {}
 
     @cached_property
-    def _why(self) -> str:
+    def why(self) -> str:
         """What keeps every pair from being proved; mostly nothing."""
         line = self.line
         if not line.convex:
@@ -167,7 +167,7 @@ class PairJudge:
         if not stationary:
             names = ", ".join(dict.fromkeys(self.line.column_name(int(j)) for j in np.flatnonzero(self.wide)[:3]))
             why = why or f"its multipliers are not proved stationary where the constraints imply no bounds ({names})"
-        why = self._why or why
+        why = self.why or why
         if not self.on_grid(t):
             why = f"t is no multiple of {GRID:.0e}"
         reach = np.maximum(np.abs(self.box.low - x), np.abs(self.box.high - x)) * (1 + 2 * _EPS) + x_radius

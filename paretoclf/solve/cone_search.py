@@ -142,6 +142,8 @@ def search(
     solves, ceiling = solver.solves, max(values) + 0.5 * (max(values) - min(values)) + 1e-3 * largest + 1e-9 * unit
     for _ in range(_CEILINGS):
         judge = ConeJudge(line, ceiling, deep)
+        if judge.why:
+            raise InputError(f"the problem must have bounds where its coefficients move: {judge.why}. Add them")
         inner_z = inner_multipliers(line, end, reach_z) if judge.wide.any() else None
         task = _Task(judge, inner, inner_z, eps, solver.tol, unit, OF_LARGEST * largest)
         points, proof, more = _everywhere(task, found, n_jobs, progress)

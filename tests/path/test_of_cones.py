@@ -374,6 +374,13 @@ REFUSED = {
         1e-3,
         r"^the problem must have a point .* coefficients of both ends of the line.*: see moves, floor.*shorter lines",
     ),
+    "no bounds of what moves": (
+        X[0],
+        [cp.norm2(SLOPE * (np.array([[2.0, 1.0], [0.0, 1.0]]) @ X) - 1) <= 3],
+        SLOPE,
+        1e-3,
+        r"^the problem must have bounds where its coefficients move: .* \(x\[0\], x\[1\]\). Add them",
+    ),
     "no start": (cp.norm2(X), [cp.norm2(X) <= TH, X[0] >= 3], TH, 1e-3, r"must have a solution at the start.*3 as|"),
 }
 
