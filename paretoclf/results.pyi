@@ -20,6 +20,7 @@ from .path.nu import NuPath as NuPath
 from .path.nu import NuStar as NuStar
 from .path.nu_grid import NuGrid as NuGrid
 from .path.of_cones import ConePath as ConePath
+from .path.of_cones import SlopeBounds as SlopeBounds
 from .path.of_problem import ProblemPath as ProblemPath
 from .path.prices import ShadowPrices as ShadowPrices
 from .path.quantile import QuantilePath as QuantilePath

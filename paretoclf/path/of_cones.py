@@ -54,7 +54,14 @@ class BandPoint(ProblemPoint):
 
 @dataclass(frozen=True)
 class SlopeBounds:
-    """Between which numbers every slope of the optimal value at t is, right and left ones."""
+    """Between which numbers every slope of the optimal value at t is, right and left ones.
+
+    Attributes
+    ----------
+    t : float
+        Where, in units of the parameter that was asked for.
+    lower, upper : float
+    """
 
     t: float
     lower: float
