@@ -10,6 +10,7 @@ import numpy as np
 from paretoclf.common.checks import Array, Index
 from paretoclf.common.errors import DegeneratePathError
 from paretoclf.engine import _core
+from paretoclf.engine.log import Grown, Logged, Writer
 from paretoclf.engine.squares import root
 from paretoclf.engine.start import Data
 from paretoclf.problem.parametric_qp import Trace
@@ -20,29 +21,9 @@ _TURN = 50
 _FEW = 1 / 16
 #: What they may miss of P, in units of its diagonal: less than the core allows for rounding (1e-14, general.hpp).
 _MISSED = 4e-15
+#: Of paths with so many items no point is kept whole.
+LOGGED = 1000
 _PAUSED, _REFUSED, _STATUS = 0, 5, {1: "end", 2: "infeasible", 3: "unbounded", 4: "limit"}
-
-
-class _Rows:
-    """Rows that come bit by bit, in an array that doubles: large ones lie on large pages."""
-
-    def __init__(self, kind: Any, *shape: int) -> None:
-        self._all, self._used = np.empty((128, *shape), dtype=kind), 0
-
-    def add(self, more: Any) -> None:
-        """Some more."""
-        used = self._used + len(more)
-        if used > len(self._all):
-            larger = np.empty((max(used, 2 * len(self._all)), *self._all.shape[1:]), dtype=self._all.dtype)
-            larger[: self._used] = self.rows
-            self._all = larger
-        self._all[self._used : used] = more
-        self._used = used
-
-    @property
-    def rows(self) -> Any:
-        """All that there are."""
-        return self._all[: self._used]
 
 
 class CoreWalk:
@@ -50,6 +31,7 @@ class CoreWalk:
 
     precision: Any = _core.Walk
     afresh = False
+    logs = True  # whether points of many items are logged
 
     def __init__(self, data: Data, labels: Index) -> None:
         matrices = data.problem.P, data.problem.A, self.squares(data.problem.P)
@@ -57,7 +39,7 @@ class CoreWalk:
         sides = np.stack([data.low, data.up, data.below, data.above])
         masks = np.stack([data.has_low, data.has_up, data.soft_low, data.soft_up, data.fixed])
         self._walk = self.precision(H, np.ascontiguousarray(data.q), sides, masks, np.array(labels, dtype=np.int64))
-        self._walk.afresh = self.afresh
+        self._walk.afresh, self._data = self.afresh, data
 
     def squares(self, P: Array) -> Array:
         """F with F'F = P up to rounding where that has few rows, by which products are faster; else without rows."""
@@ -85,15 +67,21 @@ class CoreWalk:
     def follow(self, limit: int, keep: bool = True, report: Callable[[float], Any] | None = None) -> Trace:
         """Go on to the end, or to where there is none."""
         walk, stopped, items = self._walk, _PAUSED, len(self.labels)
-        t, labels, joined = _Rows(np.float64), _Rows(np.int8, items), _Rows(np.bool_)
-        points = _Rows(np.float64, items), _Rows(np.float64, items)
+        t, labels, joined = Grown(np.float64), Grown(np.int8, items), Grown(np.bool_)
+        points = Grown(np.float64, items), Grown(np.float64, items)
+        writer = Writer(self._data) if keep and self.logs and items >= LOGGED else None
         t.add(np.full(1, walk.t))
         while stopped == _PAUSED:
             stopped = walk.run(limit, keep, _TURN)
             if report is not None:
                 report(walk.t)
             if keep:
-                for kept, more in zip((t, labels, joined, *points), walk.segments(stopped != _PAUSED), strict=True):
+                found = walk.segments(stopped != _PAUSED)
+                for kept, more in zip((t, labels, joined), found, strict=False):
+                    kept.add(more)
+                if writer is not None:
+                    writer.add(*found[1:])
+                for kept, more in zip(points if writer is None else (), found[3:], strict=False):
                     kept.add(more)
         if stopped == _REFUSED:
             raise self._refused()
@@ -105,6 +93,9 @@ class CoreWalk:
             return Trace.of(np.full(2, walk.t), self.labels[None], v, y, *how)
         begins = np.cumsum(np.where(joined.rows, 1, 2)) - 2
         ends = np.stack([begins, begins + 1], axis=1)
+        if writer is not None:
+            log = writer.done(t.rows, labels.rows, ends)
+            return Trace(t.rows, labels.rows, ends, Logged(log, 0), Logged(log, 1), *how, log)
         # Where nothing is left to move, points have no numbers by which they could be counted.
         v, y = (each.rows if items else np.zeros((int(ends[-1, 1]) + 1 if len(ends) else 0, 0)) for each in points)
         return Trace(t.rows, labels.rows, ends, v, y, *how)
@@ -125,6 +116,7 @@ class TwiceWalk(CoreWalk):
     """The same in twice the precision."""
 
     precision = _core.TwiceWalk
+    logs = False  # a value that is the sum of what cancels would lose its digits
 
     def squares(self, P: Array) -> Array:
         """None: rounding of F'F is curvature here (``path/squares.py``)."""

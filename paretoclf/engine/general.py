@@ -23,6 +23,7 @@ from paretoclf.common.errors import DegeneratePathError
 from paretoclf.common.progress import meter, reaching
 from paretoclf.engine.engines import DEFAULT, WALKS, box_trace, chosen, turns
 from paretoclf.engine.in_fractions import in_doubles, in_fractions
+from paretoclf.engine.log import Logged
 from paretoclf.engine.sparse_walk import SparseWalk
 from paretoclf.engine.squares import through_squares
 from paretoclf.engine.start import Data, WalkOf, first_labels, shifted, without_inequalities
@@ -117,11 +118,14 @@ def follow(
 
 def _restated(found: Trace, stated: ParametricQP, d: Array) -> Trace:
     """A path in the units that the problem has."""
+    ray = found.ray if found.ray is None else found.ray * (d if found.status == "unbounded" else 1 / d)
+    if found.log is not None:
+        log = found.log.scaled(d)
+        return replace(found, values=Logged(log, 0), multipliers=Logged(log, 1), log=log, ray=ray)
     bend = float(abs(stated.P).max()) if stated.n else 0.0
     bend = bend or 1.0
     _clear_cancelled(found.values, stated.lower, stated.upper, stated.q / bend)
     _clear_cancelled(found.multipliers, stated.q, stated.below, stated.above)
-    ray = found.ray if found.ray is None else found.ray * (d if found.status == "unbounded" else 1 / d)
     np.multiply(found.values, d, out=found.values)
     np.divide(found.multipliers, d, out=found.multipliers)
     return replace(found, ray=ray)

@@ -25,7 +25,7 @@ from paretoclf.common.tables import Tabular
 from paretoclf.common.tolerances import CERTIFY
 from paretoclf.engine.general import follow
 from paretoclf.engine.reduction.presolve import reduce
-from paretoclf.engine.reduction.program import Points, ProgramLine, between
+from paretoclf.engine.reduction.program import AnyPoints, ProgramLine, between
 from paretoclf.engine.reduction.reduced import Reduced
 from paretoclf.path.along import (
     Beyond,
@@ -65,8 +65,9 @@ class ProblemPath(BesideOthers, Tabular):
         The parameters at t = 0 and t = 1, by name.
     t : array of shape (k + 1,)
         Ends of the segments.
-    points : Points
-        Columns and multipliers of the compiled program where segments begin and end; between they are affine.
+    points : AnyPoints
+        Columns and multipliers of the compiled program where segments begin and end; between they are affine. Those of
+        a large path are made when they are asked for.
     labels : array of shape (k, items)
         Where each item of the reduced program is on each segment; see `paretoclf.problem.parametric_qp`.
     items : tuple of str
@@ -100,7 +101,7 @@ class ProblemPath(BesideOthers, Tabular):
     program: ProgramLine = field(repr=False)
     ends: tuple[Mapping[str, Any], Mapping[str, Any]]
     t: Array
-    points: Points = field(repr=False)
+    points: AnyPoints = field(repr=False)
     labels: Any
     items: tuple[str, ...]
     kinks: Any
@@ -265,11 +266,14 @@ class ProblemPath(BesideOthers, Tabular):
         usual = 3 if name in line.parabolas else 2
         share = np.linspace(0.0, 1.0, usual if points is None else check_count(points, "points", 2))
         t = between((self.t[:-1, None], self.t[1:, None]), share).ravel()
-        own = self.x if name in line.variables else self.z
-        at = between((own[:, :1], own[:, 1:]), share[:, None]).reshape(t.size, -1)
-        if name in line.multipliers:
-            return t, np.array([line.multipliers[name].of(z) for z in at])
-        return t, np.array([line.values(x, each)[name] for x, each in zip(at, t.tolist(), strict=True)])
+        shape, found = (self.t.size - 1, share.size), list[Any]()
+        for j, at in enumerate(t.reshape(shape).tolist()):
+            x, z = (between(ends, share[:, None]) for ends in self.points.segment(j))
+            if name in line.multipliers:
+                found += [line.multipliers[name].of(each) for each in z]
+            else:
+                found += [line.values(each, here)[name] for each, here in zip(x, at, strict=True)]
+        return t, np.array(found)
 
     def shadow_price(self, constraint: Any) -> PriceAlong:
         """The multiplier of a constraint as a function of t.

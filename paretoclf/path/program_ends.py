@@ -11,15 +11,18 @@ import numpy as np
 
 from paretoclf.common.checks import Array
 from paretoclf.common.errors import DegeneratePathError, InputError
-from paretoclf.common.memory import require_memory
 from paretoclf.common.tolerances import AFFINE, CERTIFY, ROUNDING
 from paretoclf.engine.general import follow
+from paretoclf.engine.reduction.on_demand import PointsOnDemand
 from paretoclf.engine.reduction.presolve import reduce
-from paretoclf.engine.reduction.program import Points, ProgramLine
+from paretoclf.engine.reduction.program import AnyPoints, Points, ProgramLine
 from paretoclf.engine.reduction.reduced import Reduced
 from paretoclf.path.along import Beyond
 from paretoclf.problem.parametric_qp import Trace
 from paretoclf.proof.programs import judge_points, judge_ray
+
+#: Points of no more numbers than this, 16 MB, are kept; of a larger path they are made when they are asked for.
+_KEPT = 2**21
 
 
 class OutOfExchanges(DegeneratePathError):
@@ -93,13 +96,13 @@ def _refutes(line: ProgramLine, status: str, ray: Any, t: float) -> bool:
     return proof.passes() and proof.gain > ROUNDING
 
 
-def taken_back(reduced: Reduced, found: Trace) -> Points:
+def taken_back(reduced: Reduced, found: Trace) -> AnyPoints:
     """Columns and multipliers of the compiled program where segments begin and end."""
-    k, line = len(found.labels), reduced.program
-    require_memory(64 * k * (line.n + line.m), f"a path of {k} segments", "use a shorter line, or max_events")
-    t = np.zeros(len(found.values))
-    t[found.ends] = np.stack([found.t[:-1], found.t[1:]], axis=1)
-    return Points(*reduced.back(found.values, found.multipliers, t), found.ends[:, 0])
+    points = PointsOnDemand(reduced, found)
+    line = reduced.program
+    if len(points) * (line.n + line.m) > _KEPT:
+        return points
+    return Points(*points.part(slice(0, len(points))), points.begin)
 
 
 def refusal(

@@ -40,7 +40,7 @@ def program_page_data(path: Any, title: str | None = None) -> dict[str, Any]:
             None,
             [
                 [line.value(x[0], a), line.value(x.mean(axis=0), 0.5 * (a + b)), line.value(x[1], b)]
-                for x, (a, b) in zip(path.x[pieces], ends_of_pieces, strict=True)
+                for (x, _), (a, b) in zip(map(path.points.segment, pieces.tolist()), ends_of_pieces, strict=True)
             ],
         )
     beyond = path.beyond

@@ -150,6 +150,8 @@ class Trace:
     exchanges : int
     item : int
         Where it is infeasible since the two bounds of one item cross: that item; else -1.
+    log : optional
+        What points of many items are made from when they are asked for (`paretoclf.engine.log`).
     """
 
     t: Array
@@ -161,12 +163,17 @@ class Trace:
     ray: Any = field(default=None, repr=False)
     exchanges: int = 0
     item: int = -1
+    log: Any = field(default=None, repr=False)
 
     @classmethod
     def of(cls, t: Array, labels: Index, v: Any, y: Any, *more: Any) -> Trace:
         """A trace from values and multipliers at both ends of each segment, (k, 2, items)."""
         v, y = (each.reshape(-1, each.shape[-1]) for each in (v, y))
         return cls(t, labels, np.arange(len(v)).reshape(-1, 2), v, y, *more)
+
+    def points(self, part: slice) -> tuple[Any, Any]:
+        """Values of the variables, or of all items, and multipliers of all, at points that follow each other."""
+        return (self.values[part], self.multipliers[part]) if self.log is None else self.log.points(part)
 
     @property
     def v(self) -> Any:

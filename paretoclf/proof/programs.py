@@ -21,7 +21,7 @@ from scipy.sparse.csgraph import connected_components
 from paretoclf.common.checks import Array
 from paretoclf.common.errors import InputError
 from paretoclf.common.tolerances import CERTIFY, OWN_SIZE, OWN_TERMS, POINT, PRODUCT_ROUNDING, RESIDUAL_ROUNDING
-from paretoclf.engine.reduction.program import Points, Products, ProgramLine, between, blocks
+from paretoclf.engine.reduction.program import AnyPoints, Points, Products, ProgramLine, between, blocks
 from paretoclf.problem.definite import least_curvature
 from paretoclf.problem.parametric_qp import shortest_stretch
 
@@ -121,7 +121,7 @@ def _interval(begin: float, end: float) -> str:
     return f"{ends}, {end - begin:.1e} long" if f"{begin:.6g}" == f"{end:.6g}" else ends
 
 
-def judge_points(line: ProgramLine, t: Array, points: Points) -> CompiledProof:
+def judge_points(line: ProgramLine, t: Array, points: AnyPoints) -> CompiledProof:
     """Judge points, between which k segments lie, at t (k + 1,)."""
     residuals, gap = _residuals(line, t, points)
     return CompiledProof(t, residuals, gap, indefinite(line.P))
@@ -134,21 +134,20 @@ def indefinite(P: Any) -> float:
     return lacking / largest if largest else 0.0
 
 
-def _residuals(line: ProgramLine, t: Array, points: Points) -> tuple[dict[str, Array], Array]:
+def _residuals(line: ProgramLine, t: Array, points: AnyPoints) -> tuple[dict[str, Array], Array]:
     """Residuals by their names, and the gap, each of shape (k,); a stretch of no length is two points, judged apart."""
-    x, z, at = points.x, points.z, np.zeros(len(points.x))
+    at = np.zeros(len(points))
     at[points.begin], at[points.begin + 1] = t[:-1], t[1:]
     sizes, matrices = Sizes(line), [Products(M) for M in (line.P, line.A, line.A.T)]
     parts = []
-    for part in blocks(len(x) - 1, line.n + line.m):
+    for part in blocks(len(points) - 1, line.n + line.m):
         own = slice(part.start, part.stop + 1)
-        parts.append(judged(line, matrices, sizes, _data(line, at[own]), x[own], z[own], _Neighbours()))
+        parts.append(judged(line, matrices, sizes, _data(line, at[own]), *points.part(own), _Neighbours()))
     found = np.concatenate(parts, axis=1)[:, points.begin]  # of two points at a jump there is no segment
     for j in np.flatnonzero(np.diff(t) <= min(shortest_stretch(line.q, line.b), POINT)).tolist():
-        place = np.repeat(points.begin[j] + np.arange(2), 2)
-        data = _data(line, at[place])
-        found_there = judged(line, matrices, sizes, data, x[place], z[place], _Neighbours())
-        found[:, j] = found_there[:, ::2].max(axis=1)
+        place, twice = points.begin[j] + np.arange(2), (np.repeat(each, 2, axis=0) for each in points.segment(j))
+        data = _data(line, np.repeat(at[place], 2))
+        found[:, j] = judged(line, matrices, sizes, data, *twice, _Neighbours())[:, ::2].max(axis=1)
     return dict(zip(CONDITIONS, found[:4], strict=True)), found[4]
 
 

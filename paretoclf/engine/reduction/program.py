@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -208,6 +208,39 @@ class ProgramLine:
         return {int(i): name for name, reading in self.multipliers.items() for i in reading.place[reading.factor != 0]}
 
 
+class AnyPoints(Protocol):
+    """`Points`, or what makes them when they are asked for."""
+
+    @property
+    def x(self) -> Array:
+        """Columns at all points."""
+        ...
+
+    @property
+    def z(self) -> Array:
+        """Multipliers of rows at all points."""
+        ...
+
+    @property
+    def begin(self) -> Index:
+        """Where each segment begins."""
+        ...
+
+    def __len__(self) -> int: ...
+
+    def part(self, part: slice) -> tuple[Array, Array]:
+        """Both, at points that follow each other."""
+        ...
+
+    def spread(self) -> tuple[Array, Array]:
+        """Both, at both ends of each segment."""
+        ...
+
+    def segment(self, j: int) -> tuple[Array, Array]:
+        """Both, at both ends of segment j."""
+        ...
+
+
 @dataclass(frozen=True)
 class Points:
     """Columns and multipliers of a compiled program at points of a path, in order; where segments meet, one point.
@@ -229,6 +262,13 @@ class Points:
         kept = np.ones((len(x), 2), dtype=np.bool_)
         kept[1:, 0] = (x[1:, 0] != x[:-1, 1]).any(axis=1) | (z[1:, 0] != z[:-1, 1]).any(axis=1)
         return cls(x[kept], z[kept], np.cumsum(kept)[::2] - 1)
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+    def part(self, part: slice) -> tuple[Array, Array]:
+        """Both, at points that follow each other."""
+        return self.x[part], self.z[part]
 
     def spread(self) -> tuple[Array, Array]:
         """Both, at both ends of each segment."""

@@ -249,14 +249,18 @@ class Reduced:
         line = self.program
         x, z = np.empty((t.size, line.n)), np.empty((t.size, line.m))
         for part in blocks(t.size, line.n + line.m):
-            at, prices = t[part], np.ascontiguousarray(y[part].T)
-            fixed = along(np.array([value for _, value in self.fixed]).reshape(-1, 2).T, at)
-            own = self._columns(v[part].T, along(line.b, at), fixed)
-            found = self._prices(prices)
-            if self.carried:
-                self._costs.add_to(found, prices, at)
-            x[part], z[part] = own.T, self._completed(found, prices, own, along(line.q, at)).T
+            x[part], z[part] = self.back_together(v[part], y[part], t[part])
         return x, z
+
+    def back_together(self, v: Array, y: Array, t: Array) -> tuple[Array, Array]:
+        """The same of few points, in one go."""
+        line, prices = self.program, np.ascontiguousarray(y.T)
+        fixed = along(np.array([value for _, value in self.fixed]).reshape(-1, 2).T, t)
+        own = self._columns(v.T, along(line.b, t), fixed)
+        found = self._prices(prices)
+        if self.carried:
+            self._costs.add_to(found, prices, t)
+        return own.T, self._completed(found, prices, own, along(line.q, t)).T
 
     def ray_of_values(self, v: Array) -> Array:
         """The direction of x that a direction of the items' values is: the same with data of 0."""
