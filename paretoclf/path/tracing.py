@@ -245,7 +245,8 @@ def trace(
 
     Returns
     -------
-    Path, QuantilePath, MarginPath, NuPath, ProblemPath, or ConePath where eps is given
+    Path, QuantilePath, MarginPath, NuPath, ProblemPath, or ConePath where eps is given; of a search over formulations
+    (`MEMPM`) a path of its own, with bounds at every weight
 
     Raises
     ------
