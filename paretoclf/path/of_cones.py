@@ -128,7 +128,7 @@ class ConePath(BesideOthers, Tabular):
 
     @property
     def breakpoints(self) -> Array:
-        """Where the pairs are: variables and multipliers are straight lines between."""
+        """Where the pairs are; between, all is straight, but variables bend a little where coefficients move."""
         return self.t
 
     def bounds(self, t: float | Mapping[Any, Any] | None = None, /, **parameter: float) -> tuple[float, float]:
