@@ -1,66 +1,34 @@
-"""The choice of the engine that follows a path, in one place: for any program, and for boxes with an operator."""
+"""The choice of the engine that follows a path, in one place; `paretoclf.engine.boxes` has those of boxes."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TypeVar
 
 from paretoclf.common.errors import DegeneratePathError, InputError, SlowTrackerWarning
-from paretoclf.common.progress import meter, reaching
 from paretoclf.engine.start import WalkOf
 from paretoclf.engine.textbook import Walk
-from paretoclf.problem.parametric_qp import ParametricQP, Trace
-
-if TYPE_CHECKING:
-    from paretoclf.engine.tracker import CoreTracker
 
 Found = TypeVar("Found")
 
 
 #: For any program, the walks to try one after the other.
 WALKS: dict[str, tuple[WalkOf, ...]] = {"textbook": (Walk,)}
-#: For boxes whose P is an operator, where there is one of its own.
-BOXES: dict[str, Callable[[ParametricQP], CoreTracker]] = {}
 DEFAULT = "textbook"
 _said = False  # that there is no compiled engine
 #: What to try where a path of an engine is refused.
 _NEXT = {"fast": "careful"}
 try:
     from paretoclf.engine.core_walk import AfreshWalk, CoreWalk, TwiceWalk
-    from paretoclf.engine.tracker import CarefulTracker, CoreTracker, follow_box, is_box
-    from paretoclf.engine.tracker import add_product as add_product
 
-    BOXES = {"fast": CoreTracker, "careful": CarefulTracker}
     WALKS, DEFAULT = {"fast": (CoreWalk, AfreshWalk, TwiceWalk), "careful": (TwiceWalk, AfreshWalk), **WALKS}, "fast"
 except ImportError:  # installed without a C++ compiler
-    from paretoclf.problem.exact_sums import add_product as add_product
+    pass
 
 
 ENGINES = tuple(WALKS)
-
-
-def make_tracker(engine: str | None, problem: ParametricQP) -> CoreTracker | None:
-    """The tracker of multipliers in a box, each in at most one equation; None where the engine of any program serves.
-
-    Parameters
-    ----------
-    engine : "fast", "careful", "textbook" or None
-        None is `DEFAULT`: "fast", unless the package was installed without a C++ compiler.
-    problem : ParametricQP
-        Its P is a `Signed`. Bounds and right-hand sides are those of the lines that the tracker is put on.
-    """
-    made = BOXES.get(chosen(engine))
-    return None if made is None else made(problem)
-
-
-def box_trace(engine: str, problem: ParametricQP, labels: Any, max_events: int | None, progress: Any) -> Trace | None:
-    """The path of a box whose P is an operator, by the core for boxes; None for other problems, and without one."""
-    if engine not in BOXES or not is_box(problem):
-        return None
-    with meter(progress) as update:
-        return follow_box(BOXES[engine](problem), problem, labels, max_events, reaching(update))
 
 
 def turns(engine: str | None) -> list[str]:

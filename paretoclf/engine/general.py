@@ -21,7 +21,7 @@ import scipy.sparse as sp
 from paretoclf.common.checks import Array, Index
 from paretoclf.common.errors import DegeneratePathError
 from paretoclf.common.progress import meter, reaching
-from paretoclf.engine.engines import DEFAULT, WALKS, box_trace, chosen, turns
+from paretoclf.engine.engines import DEFAULT, WALKS, chosen, turns
 from paretoclf.engine.in_fractions import in_doubles, in_fractions
 from paretoclf.engine.log import Logged
 from paretoclf.engine.sparse_walk import SparseWalk
@@ -77,10 +77,13 @@ def follow(
     DegeneratePathError
         If rounding errors leave open how it goes on.
     """
-    for name in () if precise else turns(engine):
-        with suppress(DegeneratePathError):  # the engine of any program may know more remedies
-            if (box := box_trace(name, problem, labels, max_events, progress)) is not None:
-                return box
+    if hasattr(problem.P, "whole") and not precise:
+        from paretoclf.engine.boxes import box_trace  # which no program needs
+
+        for name in turns(engine):
+            with suppress(DegeneratePathError):  # the engine of any program may know more remedies
+                if (box := box_trace(name, problem, labels, max_events, progress)) is not None:
+                    return box
     limit = 200 * problem.items + 10_000 if max_events is None else max_events
     if sp.issparse(problem.P) and not precise and chosen(engine) == DEFAULT:
         with suppress(DegeneratePathError):

@@ -34,7 +34,8 @@ from paretoclf.common.errors import DegeneratePathError, InputError
 from paretoclf.common.progress import meter
 from paretoclf.common.tolerances import AT_BOUND, CERTIFY, LARGEST_PULL, ROUNDING, STEEP, VALUE_ROUNDING
 from paretoclf.engine.box import AnyBox
-from paretoclf.engine.engines import first_found, make_tracker, turns
+from paretoclf.engine.boxes import make_tracker
+from paretoclf.engine.engines import first_found, turns
 from paretoclf.engine.segments import Line, Log
 from paretoclf.engine.sets import LEFT, OUT, RIGHT
 from paretoclf.path.hub import Hub, hub_of

@@ -24,7 +24,8 @@ from paretoclf.common.errors import DegeneratePathError, InputError
 from paretoclf.common.progress import meter, reaching
 from paretoclf.common.tolerances import NU_ROUNDING, SCORE_ROUNDING, WHOLE_RANK
 from paretoclf.engine.box import AnyBox, no_log
-from paretoclf.engine.engines import first_found, make_tracker, turns
+from paretoclf.engine.boxes import make_tracker
+from paretoclf.engine.engines import first_found, turns
 from paretoclf.engine.segments import Line
 from paretoclf.engine.sets import LEFT
 from paretoclf.path.journey import Stage, assemble

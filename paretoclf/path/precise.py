@@ -10,7 +10,7 @@ import numpy as np
 from paretoclf.common.checks import Array, Index, State
 from paretoclf.common.errors import DegeneratePathError
 from paretoclf.common.tolerances import CERTIFY, OFF_CENTRE, STEEP
-from paretoclf.engine.engines import make_tracker
+from paretoclf.engine.boxes import make_tracker
 from paretoclf.engine.sets import LEFT
 from paretoclf.path.journey import outwards, straight
 from paretoclf.problem.exact_sums import product

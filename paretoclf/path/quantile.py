@@ -25,7 +25,8 @@ from paretoclf.common.errors import HomogeneousWarning, InputError
 from paretoclf.common.progress import meter
 from paretoclf.common.tolerances import AT_BOUND, VALUE_ROUNDING
 from paretoclf.engine.box import AnyBox
-from paretoclf.engine.engines import first_found, make_tracker, turns
+from paretoclf.engine.boxes import make_tracker
+from paretoclf.engine.engines import first_found, turns
 from paretoclf.engine.segments import Log
 from paretoclf.engine.sets import LEFT
 from paretoclf.path.journey import CapsWalk, Stage, assemble, scaled_outwards, straight

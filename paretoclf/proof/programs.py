@@ -145,9 +145,9 @@ def _residuals(line: ProgramLine, t: Array, points: AnyPoints) -> tuple[dict[str
         parts.append(judged(line, matrices, sizes, _data(line, at[own]), *points.part(own), _Neighbours()))
     found = np.concatenate(parts, axis=1)[:, points.begin]  # of two points at a jump there is no segment
     for j in np.flatnonzero(np.diff(t) <= min(shortest_stretch(line.q, line.b), POINT)).tolist():
-        place, twice = points.begin[j] + np.arange(2), (np.repeat(each, 2, axis=0) for each in points.segment(j))
+        place, (X, Z) = points.begin[j] + np.arange(2), (np.repeat(each, 2, axis=0) for each in points.segment(j))
         data = _data(line, np.repeat(at[place], 2))
-        found[:, j] = judged(line, matrices, sizes, data, *twice, _Neighbours())[:, ::2].max(axis=1)
+        found[:, j] = judged(line, matrices, sizes, data, X, Z, _Neighbours())[:, ::2].max(axis=1)
     return dict(zip(CONDITIONS, found[:4], strict=True)), found[4]
 
 

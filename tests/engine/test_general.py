@@ -16,7 +16,8 @@ from sklearn.linear_model import lars_path
 import paretoclf as pc
 from paretoclf.common.errors import DegeneratePathError
 from paretoclf.engine import general
-from paretoclf.engine.engines import BOXES, DEFAULT, ENGINES, WALKS
+from paretoclf.engine.boxes import BOXES
+from paretoclf.engine.engines import DEFAULT, ENGINES, WALKS
 from paretoclf.engine.general import follow
 from paretoclf.engine.start import Data, first_labels, shifted
 from paretoclf.engine.textbook import Walk
@@ -512,7 +513,7 @@ def ill_scaled(*seed, small):
 def test_that_there_is_no_way_is_not_said_of_a_column_by_one_product(seed, small, status):
     """A solver finds a point on both lines where steps that were carried on found them infeasible."""
     problem = ill_scaled(*seed, small=small)
-    stated, _ = general._equilibrated(problem)
+    stated, _ = general.equilibrated(problem)
     afresh = general._followed(stated, None, walk=WALKS["fast"][1], limit=10**5, progress=False)
     found = follow(problem, progress=False)
     assert found.status == afresh.status == status

@@ -18,7 +18,7 @@ from paretoclf.common.checks import Array, Index, Mask, State
 from paretoclf.common.errors import DegeneratePathError
 from paretoclf.common.tolerances import AT_BOUND
 from paretoclf.engine.box import AnyBox
-from paretoclf.engine.engines import make_tracker
+from paretoclf.engine.boxes import make_tracker
 from paretoclf.engine.segments import OnBasis
 from paretoclf.engine.sets import LEFT, OUT
 from paretoclf.path.journey import CapsWalk, straight

@@ -17,7 +17,7 @@ import numpy as np
 from paretoclf.common.checks import Array, Index, Mask, State
 from paretoclf.common.errors import DegeneratePathError, InputError
 from paretoclf.common.tolerances import NU_ROUNDING
-from paretoclf.engine.engines import make_tracker
+from paretoclf.engine.boxes import make_tracker
 from paretoclf.engine.general import follow
 from paretoclf.engine.segments import Line
 from paretoclf.engine.sets import LABELS, MARGIN

@@ -20,7 +20,7 @@ from paretoclf.common.checks import Array, Index
 from paretoclf.common.errors import DegeneratePathError
 from paretoclf.common.progress import counted
 from paretoclf.common.tolerances import FEW_DIGITS, OUTWARDS, SLACK_ROUNDING
-from paretoclf.engine.engines import make_tracker
+from paretoclf.engine.boxes import make_tracker
 from paretoclf.engine.segments import ManyLines
 from paretoclf.engine.sets import OUT
 from paretoclf.path.journey import BasisAt

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from paretoclf.common.checks import Array
-from paretoclf.engine.engines import add_product
+from paretoclf.engine.boxes import add_product
 from paretoclf.problem.gram import Gram
 
 

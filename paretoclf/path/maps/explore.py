@@ -11,7 +11,7 @@ import numpy as np
 from paretoclf.common.checks import Array
 from paretoclf.common.errors import DegeneratePathError
 from paretoclf.engine.box import AnyBox
-from paretoclf.engine.engines import make_tracker
+from paretoclf.engine.boxes import make_tracker
 from paretoclf.engine.segments import Line
 from paretoclf.path.cost import Path
 from paretoclf.path.journey import Stage, assemble

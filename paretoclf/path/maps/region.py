@@ -38,7 +38,7 @@ from paretoclf.common.tolerances import (
     STEEP,
     UNREFINED,
 )
-from paretoclf.engine.engines import add_product
+from paretoclf.engine.boxes import add_product
 from paretoclf.engine.sets import LEFT, MARGIN, RIGHT
 from paretoclf.path.maps.centred import centred, definite, two_sums
 from paretoclf.path.maps.polygon import area, centroid, cut, onto_axes, without_short_edges
