@@ -12,6 +12,7 @@ import uuid
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -161,8 +162,36 @@ def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> Any:
     return found
 
 
+@dataclass(frozen=True)
+class InParts:
+    """An array of doubles that is made part by part, along its first axis, while it is written.
+
+    Attributes
+    ----------
+    shape : tuple of int
+    parts : callable
+        Returns an iterator over the parts.
+    """
+
+    shape: tuple[int, ...]
+    parts: Callable[[], Iterator[Any]]
+
+
+def _write(stream: Any, array: Any) -> None:
+    """Write one array in the npy format."""
+    if not isinstance(array, InParts):
+        np.lib.format.write_array(stream, np.asanyarray(array), allow_pickle=False)
+        return
+    header = {"descr": "<f8", "fortran_order": False, "shape": array.shape}
+    np.lib.format.write_array_header_1_0(stream, header)
+    for part in array.parts():
+        stream.write(np.ascontiguousarray(part, dtype="<f8").tobytes())
+
+
 def save_arrays(file: Path, arrays: Mapping[str, Any], *, compress: bool = False) -> None:
     """Write arrays to an npz file of any name, complete or not at all.
+
+    One may be `InParts`, of which no more than a part is in memory.
 
     Raises
     ------
@@ -170,8 +199,14 @@ def save_arrays(file: Path, arrays: Mapping[str, Any], *, compress: bool = False
         If it cannot be written; what was there before is still there.
     """
     with replacing(file) as temporary, temporary.open("wb") as stream:
-        save = np.savez_compressed if compress else np.savez
-        save(stream, **arrays)
+        if not any(isinstance(each, InParts) for each in arrays.values()):
+            save = np.savez_compressed if compress else np.savez
+            save(stream, **arrays)
+            return
+        with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED) as pack:
+            for name, array in arrays.items():
+                with pack.open(f"{name}.npy", "w", force_zip64=True) as entry:
+                    _write(entry, array)
 
 
 @contextmanager

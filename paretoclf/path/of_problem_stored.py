@@ -9,11 +9,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from paretoclf.common.errors import InputError
+from paretoclf.common.files import InParts
+from paretoclf.engine.reduction.on_demand import PointsOnDemand
 from paretoclf.engine.reduction.program import Points
 from paretoclf.engine.reduction.stored import packed, unpacked
 from paretoclf.path.storage import finite, whole
@@ -22,8 +25,11 @@ from paretoclf.problem.parametric_qp import ABOVE, BELOW
 
 def arrays_of(path: Any) -> dict[str, Any]:
     """What is stored of a `ProblemPath`."""
-    names = ("t", "x", "z", "labels", "kinks")
-    arrays = {**packed(path.program), **{name: getattr(path, name) for name in names}}
+    points, line, k = path.points, path.program, len(path.labels)
+    arrays = {**packed(line), **{name: getattr(path, name) for name in ("t", "labels", "kinks")}}
+    for which, (name, size) in enumerate({"x": line.n, "z": line.m}.items()):
+        large = isinstance(points, PointsOnDemand)
+        arrays[name] = InParts((k, 2, size), partial(points.in_parts, which)) if large else getattr(path, name)
     if path.ray is not None:
         arrays["ray"] = path.ray
     for k, end in enumerate(path.ends):

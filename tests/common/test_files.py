@@ -17,7 +17,7 @@ import pytest
 import paretoclf as pc
 from paretoclf.checking.solution_files import read_solutions
 from paretoclf.cli.files import staged
-from paretoclf.common.files import read_arrays, replacing, save_arrays
+from paretoclf.common.files import InParts, read_arrays, replacing, save_arrays
 from paretoclf.common.resume import Arrays
 from paretoclf.datasets.files import read_npz
 
@@ -374,3 +374,16 @@ def test_folders_of_the_command_line(tmp_path):
     assert (out / "report.json").is_symlink()
     assert stat.S_IMODE(real.stat().st_mode) == 0o600
     assert {each.name for each in tmp_path.iterdir()} == {"out", "report of mine.json"}
+
+
+@pytest.mark.parametrize("compress", [False, True])
+def test_an_array_in_parts_is_written_as_the_whole_is(tmp_path, compress):
+    """Neither the file's reader nor its bytes tell the two from each other."""
+    whole, text = np.random.default_rng(0).normal(size=(7, 2, 3)), np.array("said")
+    parts = InParts(whole.shape, lambda: iter([whole[:3], whole[3:].transpose(0, 2, 1).copy().transpose(0, 2, 1)]))
+    for name, each in (("a.npz", whole), ("b.npz", parts)):
+        save_arrays(tmp_path / name, {"x": each, "text": text}, compress=compress)
+    with np.load(tmp_path / "b.npz") as stored:
+        np.testing.assert_array_equal(stored["x"], whole)
+        assert str(stored["text"]) == "said"
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()

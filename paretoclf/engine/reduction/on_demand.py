@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from paretoclf.common.checks import Array, Index
@@ -59,6 +61,14 @@ class PointsOnDemand:
         size = 8 * (2 * self.begin.size + len(self)) * (line.n + line.m)
         require_memory(size, f"all points of {self.begin.size} segments", "ask for some of them")
         return Points(*self.part(slice(0, len(self))), self.begin).spread()
+
+    def in_parts(self, which: int) -> Iterator[Array]:
+        """Columns (0) or multipliers (1) at both ends of some segments, then of the next ones, to the last."""
+        line = self._reduced.program
+        for own in blocks(self.begin.size, 2 * (line.n + line.m)):
+            first, last = int(self.begin[own.start]), int(self.begin[own.stop - 1]) + 2
+            begin = self.begin[own] - first
+            yield self.part(slice(first, last))[which][np.stack([begin, begin + 1], axis=1)]
 
     def segment(self, j: int) -> tuple[Array, Array]:
         """Both, at both ends of segment j."""
