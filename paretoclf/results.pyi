@@ -8,6 +8,7 @@ from .distributions.gaussian.closed_form import GaussianTradeoff as GaussianTrad
 from .distributions.gaussian.moments import Distances as Distances
 from .distributions.gaussian.operating import OperatingPoint as OperatingPoint
 from .distributions.gaussian.operating import TradeoffCurve as TradeoffCurve
+from .formulations.mempm_path import GuaranteePath as GuaranteePath
 from .path.along import JudgedPoints as JudgedPoints
 from .path.deletion.along import LeaveOneOutPath as LeaveOneOutPath
 from .path.deletion.one_out import LeaveOneOut as LeaveOneOut

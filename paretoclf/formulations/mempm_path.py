@@ -51,6 +51,16 @@ class GuaranteePath(Tabular):
         Points of the curve of both distances, each reached by a hyperplane.
     eps : float
         How far the bounds may be apart, relative to the guarantee.
+
+    Examples
+    --------
+    >>> import paretoclf as pc
+    >>> path = pc.trace(pc.MEMPM.from_moments([4.0], [[1.0]], [0.0], [[1.0]]), theta=(0.4, 0.6), eps=1e-2)
+    >>> path.passes()
+    True
+    >>> low, high = path.bounds(0.5)
+    >>> low <= -0.8 <= high
+    True
     """
 
     machine: Any = field(repr=False)
