@@ -31,6 +31,19 @@ def within_eps():
     return pc.trace(cp.Problem(cp.Minimize(cp.norm2(x - [3, 4])), [cp.norm2(x) <= tau]), {tau: 1}, {tau: 2}, eps=1e-3)
 
 
+def two_prices():
+    """A lasso of two numbers at all pairs of two prices."""
+    x = cp.Variable(2, name="x")
+    one, other = (cp.Parameter(nonneg=True, name=name) for name in ("one", "other"))
+    price = one * cp.abs(x[0]) + other * cp.abs(x[1])
+    return pc.plane(cp.Problem(cp.Minimize(cp.sum_squares(x - [3, -1]) / 2 + price)), {one: (0, 4), other: (0, 2)})
+
+
+def guarantees():
+    """The best weighted guarantee of two classes at every weight between two."""
+    return pc.trace(pc.MEMPM.from_moments([4.0], [[1.0]], [0.0], [[1.0]]), theta=(0.4, 0.6), eps=1e-2)
+
+
 def targets():
     """P-values of the target of a third sample, by ridge regression through the origin."""
     b, y, x = cp.Variable(name="b"), cp.Parameter(3, name="y"), np.array([1.0, 2.0, 3.0])
@@ -89,6 +102,9 @@ def results():
         "JudgedPoints": pc.verify(*strangers_points()),
         "Ranges": pc.ranges(pc.QP(None, np.ones(30), np.eye(30), np.zeros(30)), progress=False),
         "ConePath": within_eps(),
+        "ProblemPath": strangers_points()[0],
+        "ProblemMap": two_prices(),
+        "GuaranteePath": guarantees(),
     }
 
 
@@ -97,7 +113,8 @@ NAMES = (
     "MarginPath", "Regimes", "Sweep", "Agreement", "ValueAgreement", "Verification", "SuiteReport", "RocCurve",
     "RocCurve without a path", "ErrorCurve", "GridErrorCurve", "Dataset", "PathScores", "Moments", "formulation",
     "LeaveOneOut", "Proofs of LeaveOneOut", "LeaveOneOutPath",
-    "TargetPValues", "ConformalRanks", "Influence", "JudgedPoints", "Ranges", "ConePath",
+    "TargetPValues", "ConformalRanks", "Influence", "JudgedPoints", "Ranges", "ConePath", "ProblemPath",
+    "ProblemMap", "GuaranteePath",
 )  # fmt: skip
 
 

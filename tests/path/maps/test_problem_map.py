@@ -516,9 +516,8 @@ def test_points_that_are_not_on_the_map(fused):
         found.values("v", [[1, 1]])
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("block", range(4))
-def test_many_random_programs(block):
-    for seed in range(25 * block, 25 * block + 25):
+def test_random_programs_of_the_benchmark():
+    """Its two hundred are those of `tests/benchmarks/maps.py`."""
+    for seed in range(6):
         for qp in (planar.ordinary(seed, 8, 14, bool(seed % 2)), planar.degenerate_linear(seed, 8, 14)):
             checked(qp, mapped(qp), 100)
