@@ -35,6 +35,7 @@ def through_squares(
         labels=found.labels[:, kept],
         values=found.values[:, kept],
         multipliers=found.multipliers[:, kept],
+        log=None,
         ray=None if found.ray is None else found.ray[kept],
         item=-1 if found.item < 0 else int(np.searchsorted(kept, found.item)),
     )

@@ -60,3 +60,17 @@ def test_a_log_is_small(monkeypatch):
     assert found.status == "end"
     assert len(found.labels) > 30
     assert 10 * kept < np.asarray(found.values).nbytes + np.asarray(found.multipliers).nbytes
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_path_through_squares_keeps_no_log_of_them(engine, monkeypatch):
+    """Rows of squares are dropped, and with them the log that has them."""
+    monkeypatch.setattr(core_walk, "LOGGED", 0)
+    a = np.array([0.1, 0.2, 0.7])
+    free, hard = np.full((2, 3), np.inf), np.full((2, 4), np.inf)
+    lower, upper = np.hstack([-free, [[-2.0], [-2.0]]]), np.hstack([free, [[1.0], [-1.0]]])
+    problem = ParametricQP(np.multiply.outer(a, a), np.ones((1, 3)), np.zeros((2, 3)), lower, upper, hard, hard)
+    found = follow(problem, progress=False, engine=engine, precise=True)
+    assert found.status == "end"
+    assert found.log is None
+    assert found.values.shape[1] == problem.items
