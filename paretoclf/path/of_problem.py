@@ -391,6 +391,13 @@ def trace_problem(
         raise
     except DegeneratePathError as error:
         refused = error
+    if sp.issparse(reduced.problem.P):  # a sparse factor may have been too little
+        try:
+            reduced = replace(reduced, problem=reduced.problem.dense())
+        except InputError:
+            raise refused from None
+        with suppress(DegeneratePathError):
+            return _traced(source, reduced, reducing, **how)
     # Its points may be known too little, or the products of rows that are squared bend where the program does not.
     with suppress(DegeneratePathError):
         return _traced(source, reduced, reducing, precise=True, **how)

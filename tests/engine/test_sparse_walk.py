@@ -147,3 +147,33 @@ def test_what_becomes_dense_is_still_reduced_where_that_is_small():
     problem = reduce(program_line(lasso, {lam: 9.0}, {lam: 0.0})).problem
     assert problem.items == 3
     assert isinstance(problem.P, np.ndarray)
+
+
+def test_a_factor_model_is_substituted():
+    """One level of equations, no chain: a small dense problem is better than a large sparse one."""
+    rng = np.random.default_rng(0)
+    n, k = 420, 15
+    F, own, mu = rng.normal(size=(n, k)) / np.sqrt(k), rng.uniform(0.5, 1.5, n), rng.normal(size=n)
+    w, f, gain = cp.Variable(n, name="w"), cp.Variable(k, name="f"), cp.Parameter(nonneg=True, name="gain")
+    risk = cp.sum_squares(f) / 2 + cp.sum_squares(cp.multiply(np.sqrt(own), w)) / 2
+    limits = [f == F.T @ w, cp.sum(w) == 1, w >= 0, w <= 10 / n]
+    problem = cp.Problem(cp.Minimize(risk - gain * (mu @ w)), limits)
+    reduced = reduce(program_line(problem, {gain: 0.0}, {gain: 2.0})).problem
+    assert isinstance(reduced.P, np.ndarray)
+    assert reduced.items == n + 1
+
+
+def test_a_path_whose_proof_fails_is_followed_again_by_the_dense_engines(monkeypatch):
+    """As where a factor has lost its digits: what the sparse walk found is off by 1e-6."""
+    found, usual = [], general._restated
+
+    def spoilt(trace, stated, d):
+        if sp.issparse(stated.P):
+            found.append(trace)
+            trace = replace(trace, values=trace.values * (1 + 1e-6))
+        return usual(trace, stated, d)
+
+    monkeypatch.setattr(general, "_restated", spoilt)
+    path = pc.trace(*smoothing(760, 1, 0.02), progress=False)
+    assert len(found) == 1
+    assert path.proof.passes(1e-10)

@@ -32,8 +32,9 @@ from paretoclf.problem.parametric_qp import ParametricQP
 
 #: A problem of so many items, and of no more entries than this share of all, is followed on sparse bases.
 _LARGE, _THIN = 1500, 0.01
-#: Free variables stay where a problem without them would have so many times the entries that CVXPY compiled.
-_FILLED = 2
+#: Chains of so many free variables, each in the equation of the next, stay where a problem without them would have so
+#: many times the entries that CVXPY compiled: sums that cancel along them lose the digits of what is last.
+_CHAIN, _FILLED = 8, 2
 
 
 def reduce(line: ProgramLine, *, squares: bool = True) -> Reduced:
@@ -349,6 +350,7 @@ class _Reduction:
         most = np.zeros(len(sizes))
         np.maximum.at(most, of, np.abs(values))
         large = plain[of] & (np.abs(values) > SUBSTITUTED * most[of])
+        level = 0
         while True:
             may = free & self.columns & (np.bincount(places[there & kept[of]], minlength=n) == 1)
             found = np.flatnonzero(large & kept[of] & may[places])
@@ -363,7 +365,8 @@ class _Reduction:
             rows = np.array([self.items[r].rows[0][0] for r in R.tolist()])
             self.substituted.append(Substituted(rows, J, pivots))
             kept[R], self.columns[J] = False, False
-            if self.P.nnz > self.most:
+            level += 1
+            if level > _CHAIN and self.P.nnz > self.most:
                 raise _Filled
 
     def _replace(self, rows: Any, at: Array, J: Index, pivots: Array) -> None:
