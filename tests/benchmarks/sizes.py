@@ -178,9 +178,9 @@ def netlib(count: int) -> Iterator[str]:
     for file in sorted(folder.glob("*.mps"))[:count]:
         qp = pc.QP.from_file(file)
         move = np.random.default_rng(0).uniform(-0.1, 0.1, qp.q.size) * np.abs(qp.q)
-        moved = pc.QP(qp.P, qp.q, qp.A, qp.l, qp.u, moves={"t": {"q": move}})
+        moved = pc.QP(qp.P, qp.q, qp.A, qp.l, qp.u, moves={"share": {"q": move}})
         try:
-            seconds, path = timed(lambda moved=moved: pc.trace(moved, {"t": 0.0}, {"t": 1.0}, progress=False))
+            seconds, path = timed(lambda moved=moved: pc.trace(moved, {"share": 0.0}, {"share": 1.0}, progress=False))
             said = f"{path.breakpoints.size - 1} pieces, {path.status}, {path.proof.worst:.0e}"
         except (pc.InputError, pc.DegeneratePathError) as error:
             seconds, said = float("nan"), f"refused: {error!s:.120}"
