@@ -1,6 +1,6 @@
 """What is kept of a path of many items: of each point what its labels, and the data of the line, do not say.
 
-On each piece an item's value or its multiplier is known: a bound, or a slope. Of variables the other one is kept, of
+On each piece an item's value or its multiplier is known: a bound, or a slope. For variables the other one is kept, for
 rows their multiplier where it is free: there are about as many of these as variables inside. Values of rows are Ax.
 """
 

@@ -315,7 +315,7 @@ class ConePath(BesideOthers, Tabular):
     def beyond(self) -> Beyond | None:
         """Why there is no optimum after the end, with the ray and who has a part in it; None where it is not so.
 
-        Of t between ``beyond.end`` and ``beyond.t`` nothing is known.
+        Nothing is known of t between ``beyond.end`` and ``beyond.t``.
         """
         if self.ray is None:
             return None

@@ -25,7 +25,7 @@ class ConeLine(ProgramLine):
     Attributes
     ----------
     cones : Cones
-        Of the rows, from the first; the equations are the first of them.
+        Cones of the rows, from the first; the equations are the first of them.
     P_stop, A_stop : sparse arrays, optional
         The matrices at t = 1, where one moves; those of equations do not.
     """

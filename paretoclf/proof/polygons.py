@@ -38,7 +38,7 @@ class MapProof:
     indefinite : float
         By how much P is not proved positive semidefinite, relative to its largest entry.
     rays : tuple of RayProof
-        Of each part without an optimum.
+        One for each part without an optimum.
     missed : float
         The share of the rectangle by which regions and parts without an optimum miss its area.
     objection : str

@@ -177,7 +177,7 @@ def _of_matrices(V: Array, each: Alike, size: float) -> Array:
 
 
 def _of_exponential(V: Array, each: Alike, size: float) -> Array:
-    """Of ``-log(v - u - u log(-w/u)) - log(-u) - log(w)``, for the dual cone."""
+    """Those of ``-log(v - u - u log(-w/u)) - log(-u) - log(w)``, for the dual cone."""
     u, v, w = np.minimum(V[:, 0], -1e-300), V[:, 1], np.maximum(V[:, 2], 1e-300)
     L = np.log(w) - np.log(-u)
     inside = v - u - u * L

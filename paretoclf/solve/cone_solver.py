@@ -29,7 +29,7 @@ class ConeSolver:
     tol : float
         Tolerance that is asked for.
     unit : float
-        Of the objective: the stopping rule is absolute for values below 1.
+        Unit of the objective: the stopping rule is absolute for values below 1.
     """
 
     def __init__(self, line: ConeLine, tol: float, unit: float = 1.0) -> None:

@@ -78,7 +78,7 @@ class ProgramPlane:
         ----------
         status : {"infeasible", "unbounded"}
         ray : array
-            Of multipliers (m,) where it is infeasible, a direction (n,) where it is unbounded.
+            Multipliers (m,) where it is infeasible, a direction (n,) where it is unbounded.
         """
         found = -(self.q if status == "unbounded" else self.b) @ ray
         return np.array([found[0], found[1] - found[0], found[2] - found[0]])

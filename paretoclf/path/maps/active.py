@@ -265,7 +265,7 @@ class ActiveSets:
         return rows
 
     def _settled(self, basis: ActiveSet, point: Array, near: float) -> ActiveSet | Ray:
-        """Of the sets that are optimal at a point the chosen one: from numbers for which this one is, to the own."""
+        """The chosen one of the sets that are optimal at a point: from numbers for which this one is, to the own."""
         value = basis.conditions[:, :3] @ np.array([1.0, *point])
         tied = self.asked & (value <= near * np.hypot(*basis.conditions[:, 1:3].T) + basis.room[:, :3].max(axis=1))
         own = basis.conditions[:, 3]

@@ -43,7 +43,7 @@ def plane(
     Parameters
     ----------
     svm : TwoCSVM, cvxpy.Problem, QP or formulation
-        Of a 2C-SVM only its samples, labels and weights are used, no solver; the kernel matrix is formed. Of anything
+        From a 2C-SVM only samples, labels and weights are used, no solver; the kernel matrix is formed. For anything
         else: a quadratic or linear program in which both parameters move the objective's linear terms and right hand
         sides.
     ranges : mapping, or pair (lo, hi)
