@@ -31,11 +31,12 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
 import paretoclf as pc
 from paretoclf.path.of_problem import trace_problem
 from paretoclf.solve.to_qp import LineOfPrograms
-
-Line = tuple[cp.Problem, dict[Any, float], dict[Any, float]]
+from tests.oracles import sized_programs as programs
 
 
 def timed(call: Callable[[], Any]) -> tuple[float, Any]:
@@ -60,11 +61,6 @@ def solved(problem: cp.Problem, values: dict[Any, float]) -> float:
         parameter.value = value
     problem.solve(solver="CLARABEL")
     return timed(lambda: problem.solve(solver="CLARABEL"))[0]
-
-
-def between(start: dict[Any, float], stop: dict[Any, float], share: float) -> dict[Any, float]:
-    """A point of the line."""
-    return {key: (1 - share) * value + share * stop[key] for key, value in start.items()}
 
 
 def svm(n: int) -> Iterator[str]:
@@ -128,48 +124,31 @@ def quantile(n: int) -> Iterator[str]:
 
 def smoothing(order: int, n: int) -> Iterator[str]:
     """A signal, its differences of an order penalised, from nothing to all."""
-    rng = np.random.default_rng(n)
-    y = np.repeat(rng.normal(size=8), -(-n // 8))[:n] + 0.3 * rng.normal(size=n)
-    x, lam = cp.Variable(n, name="x"), cp.Parameter(nonneg=True, name="lam")
-    problem = cp.Problem(cp.Minimize(cp.sum_squares(x - y) / 2 + lam * cp.norm1(cp.diff(x, order))))
-    top = float(n) if order == 1 else float(n) ** 2 / 8
-    said, seconds, _ = path_of(problem, {lam: 0.0}, {lam: top})
-    theirs = solved(problem, {lam: 0.5 * top})
+    problem, start, stop = programs.signal(n, order, float(n) if order == 1 else float(n) ** 2 / 8)
+    said, seconds, _ = path_of(problem, start, stop)
+    theirs = solved(problem, {lam: 0.5 * top for lam, top in stop.items()})
     name = "fused lasso" if order == 1 else "trend filter"
     yield f"{name} n = {n}: {said}; one Clarabel solution {theirs:.3f} s: as long as {seconds / theirs:.0f}"
 
 
 def factors(n: int, k: int) -> Iterator[str]:
     """The efficient frontier of a factor model, with caps."""
-    rng = np.random.default_rng(n)
-    F, own, mu = rng.normal(size=(n, k)) / np.sqrt(k), rng.uniform(0.5, 1.5, n), rng.normal(size=n)
-    cap = 10 / n
-    w, f, gain = cp.Variable(n, name="w"), cp.Variable(k, name="f"), cp.Parameter(nonneg=True, name="gain")
-    risk = cp.sum_squares(f) / 2 + cp.sum_squares(cp.multiply(np.sqrt(own), w)) / 2
-    limits = [f == F.T @ w, cp.sum(w) == 1, w >= 0, w <= cap]
-    said, seconds, _ = path_of(cp.Problem(cp.Minimize(risk - gain * (mu @ w)), limits), {gain: 0.0}, {gain: 2.0})
+    said, seconds, _ = path_of(*programs.portfolio(n, k))
     peer = ""
     if n <= 500 and find_spec("cvxcla"):
         from cvxcla import CLA
 
+        F, own, mu = programs.moments(n, k)
         S, one = F @ F.T + np.diag(own), {"a": np.ones((1, n)), "b": np.ones(1)}
-        theirs, cla = timed(lambda: CLA(mu, S, np.zeros(n), np.full(n, cap), **one))
+        theirs, cla = timed(lambda: CLA(mu, S, np.zeros(n), np.full(n, 10 / n), **one))
         peer = f"; cvxcla {theirs:.2f} s, {len(cla.turning_points)} turning points, ratio {seconds / theirs:.2f}"
     yield f"portfolio of {n} with {k} factors: {said}{peer}"
 
 
 def control(horizon: int) -> Iterator[str]:
     """A linear system steered to 0 with bounded inputs, as its initial state grows."""
-    rng = np.random.default_rng(horizon)
-    states, inputs = 20, 8
-    A = np.linalg.qr(rng.normal(size=(states, states)))[0] * 0.99
-    B, first = rng.normal(size=(states, inputs)) / 4, rng.normal(size=states)
-    x, u = cp.Variable((states, horizon + 1), name="x"), cp.Variable((inputs, horizon), name="u")
-    size = cp.Parameter(nonneg=True, name="size")
-    limits = [x[:, 0] == size * first, x[:, 1:] == A @ x[:, :-1] + B @ u, cp.abs(u) <= 0.5]
-    problem = cp.Problem(cp.Minimize(cp.sum_squares(x) / 2 + cp.sum_squares(u) / 20), limits)
-    said = path_of(problem, {size: 0.0}, {size: 3.0})[0]
-    yield f"control, horizon {horizon}, {(states + inputs) * horizon} unknowns: {said}"
+    said = path_of(*programs.controller(horizon, seed=horizon))[0]
+    yield f"control, horizon {horizon}, {28 * horizon} unknowns: {said}"
 
 
 def netlib(count: int) -> Iterator[str]:

@@ -16,6 +16,7 @@ from paretoclf.engine.sparse_walk import SparseWalk
 from paretoclf.engine.start import Data, first_labels, shifted
 from paretoclf.solve.to_qp import LineOfPrograms, program_line
 from tests.oracles import lines
+from tests.oracles.sized_programs import controller, portfolio, signal
 
 
 def as_sparse(problem):
@@ -70,17 +71,9 @@ def test_families_have_the_path_of_the_dense_engines():
     assert len(refused) <= 2, refused
 
 
-def smoothing(n, order, top):
-    rng = np.random.default_rng(n)
-    y = np.repeat(rng.normal(size=8), -(-n // 8))[:n] + 0.3 * rng.normal(size=n)
-    x, lam = cp.Variable(n, name="x"), cp.Parameter(nonneg=True, name="lam")
-    problem = cp.Problem(cp.Minimize(cp.sum_squares(x - y) / 2 + lam * cp.norm1(cp.diff(x, order))))
-    return problem, {lam: 0.0}, {lam: top}
-
-
 @pytest.mark.parametrize("border", [1, 5])
 def test_a_border_of_any_size_finds_the_same(border, monkeypatch):
-    problem = reduce(program_line(*smoothing(40, 2, 30.0))).problem
+    problem = reduce(program_line(*signal(40, 2, 30.0))).problem
     usual = walked(problem)
     monkeypatch.setattr(sparse_walk, "_BORDER", border)
     other = walked(problem)
@@ -90,7 +83,7 @@ def test_a_border_of_any_size_finds_the_same(border, monkeypatch):
 
 def test_an_ill_conditioned_basis_is_solved_in_twice_the_precision(monkeypatch):
     """Second differences of 200 numbers: where all are 0, the basis has a condition of 1e8."""
-    problem = reduce(program_line(*smoothing(200, 2, 5000.0))).problem
+    problem = reduce(program_line(*signal(200, 2, 5000.0))).problem
     dense, sparse = follow(problem), walked(problem)
     assert sparse.t.size == dense.t.size
     assert np.abs(sparse.t - dense.t).max() < 1e-9
@@ -105,32 +98,24 @@ def test_an_ill_conditioned_basis_is_solved_in_twice_the_precision(monkeypatch):
 
 
 def test_a_large_sparse_problem_is_followed_on_sparse_bases(monkeypatch):
-    source = LineOfPrograms(*smoothing(760, 1, 2.0))
+    source = LineOfPrograms(*signal(760, 1, 2.0))
     problem = reduce(source.line).problem
     assert sp.issparse(problem.P)
-    path = pc.trace(*smoothing(760, 1, 2.0), progress=False)
+    path = pc.trace(*signal(760, 1, 2.0), progress=False)
     assert path.proof.passes(1e-10)
 
     def refuses(*_):
         raise DegeneratePathError("no", t=0.0, costs="", n_margin=None, remedy="")
 
     monkeypatch.setattr(general, "SparseWalk", refuses)  # the dense engines then have to do
-    other = pc.trace(*smoothing(760, 1, 2.0), progress=False)
+    other = pc.trace(*signal(760, 1, 2.0), progress=False)
     assert other.breakpoints.size == path.breakpoints.size
     assert np.abs(other.breakpoints - path.breakpoints).max() < 1e-9
 
 
 def test_states_of_a_controller_are_not_substituted_into_each_other():
     """Late states are 1e-30 of the first: sums that cancel over 40 steps do not know them."""
-    rng = np.random.default_rng(400)
-    states, inputs, horizon = 20, 8, 40
-    A = np.linalg.qr(rng.normal(size=(states, states)))[0] * 0.99
-    B, first = rng.normal(size=(states, inputs)) / 4, rng.normal(size=states)
-    x, u = cp.Variable((states, horizon + 1), name="x"), cp.Variable((inputs, horizon), name="u")
-    size = cp.Parameter(nonneg=True, name="size")
-    limits = [x[:, 0] == size * first, x[:, 1:] == A @ x[:, :-1] + B @ u, cp.abs(u) <= 0.5]
-    problem = cp.Problem(cp.Minimize(cp.sum_squares(x) / 2 + cp.sum_squares(u) / 20), limits)
-    line = (problem, {size: 0.0}, {size: 3.0})
+    line = controller(40)
     assert sp.issparse(reduce(program_line(*line)).problem.P)
     path = pc.trace(*line, progress=False)
     assert path.proof.passes(1e-11)
@@ -151,16 +136,9 @@ def test_what_becomes_dense_is_still_reduced_where_that_is_small():
 
 def test_a_factor_model_is_substituted():
     """One level of equations, no chain: a small dense problem is better than a large sparse one."""
-    rng = np.random.default_rng(0)
-    n, k = 420, 15
-    F, own, mu = rng.normal(size=(n, k)) / np.sqrt(k), rng.uniform(0.5, 1.5, n), rng.normal(size=n)
-    w, f, gain = cp.Variable(n, name="w"), cp.Variable(k, name="f"), cp.Parameter(nonneg=True, name="gain")
-    risk = cp.sum_squares(f) / 2 + cp.sum_squares(cp.multiply(np.sqrt(own), w)) / 2
-    limits = [f == F.T @ w, cp.sum(w) == 1, w >= 0, w <= 10 / n]
-    problem = cp.Problem(cp.Minimize(risk - gain * (mu @ w)), limits)
-    reduced = reduce(program_line(problem, {gain: 0.0}, {gain: 2.0})).problem
+    reduced = reduce(program_line(*portfolio(420, 15))).problem
     assert isinstance(reduced.P, np.ndarray)
-    assert reduced.items == n + 1
+    assert reduced.items == 420 + 1
 
 
 def test_a_path_whose_proof_fails_is_followed_again_by_the_dense_engines(monkeypatch):
@@ -174,6 +152,6 @@ def test_a_path_whose_proof_fails_is_followed_again_by_the_dense_engines(monkeyp
         return usual(trace, stated, d)
 
     monkeypatch.setattr(general, "_restated", spoilt)
-    path = pc.trace(*smoothing(760, 1, 0.02), progress=False)
+    path = pc.trace(*signal(760, 1, 0.02), progress=False)
     assert len(found) == 1
     assert path.proof.passes(1e-10)
