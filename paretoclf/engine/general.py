@@ -125,8 +125,7 @@ def _restated(found: Trace, stated: ParametricQP, d: Array) -> Trace:
     if found.log is not None:
         log = found.log.scaled(d)
         return replace(found, values=Logged(log, 0), multipliers=Logged(log, 1), log=log, ray=ray)
-    bend = float(abs(stated.P).max()) if stated.n else 0.0
-    bend = bend or 1.0
+    bend = (float(abs(stated.P).max()) if stated.n else 0.0) or 1.0
     _clear_cancelled(found.values, stated.lower, stated.upper, stated.q / bend)
     _clear_cancelled(found.multipliers, stated.q, stated.below, stated.above)
     np.multiply(found.values, d, out=found.values)

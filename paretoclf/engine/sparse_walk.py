@@ -197,13 +197,8 @@ class SparseWalk(Walk):
             before = size
         return found, errors
 
-    def error(self, u: Array, more: Any, inside: Array | None = None) -> Array:
-        """What rounding can do to each item, as probed."""
+    def amplified(self, each: Array) -> Array:
+        """What so large errors of the equations can do to the items in the basis, as probed."""
         assert self._bordered is not None
-        each = rounded(self.size.times(abs(u)) + more)
-        moved = np.zeros(u.size)
-        if inside is None:
-            moved = _SAFE * np.abs(self._bordered.solve(self._signs * each)).max(axis=0)
-        else:
-            moved[self.members] = inside
-        return np.asarray(np.where(self.basis, moved, self.size.times(moved) + each))
+        found = self._bordered.solve(self._signs * each)[:, self.members]
+        return np.asarray(_SAFE * np.abs(found).max(axis=0, initial=0.0))

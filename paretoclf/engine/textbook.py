@@ -250,8 +250,12 @@ class Walk:
         """What rounding can do to each item, of those in the basis no more than is given."""
         B, each = self.members, _ROUNDING * (self.size.times(abs(u)) + more)
         moved = np.zeros(u.size)
-        moved[B] = abs(self.K) @ each[B] if inside is None else inside
+        moved[B] = self.amplified(each) if inside is None else inside
         return np.asarray(np.where(self.basis, moved, self.size.times(moved) + each))
+
+    def amplified(self, each: Array) -> Array:
+        """What so large errors of the equations can do to the items in the basis."""
+        return np.asarray(abs(self.K) @ each[self.members])
 
     def slacks(self, labels: Index, v: Any, y: Any, row: int) -> tuple[Any, Mask]:
         """How far the two ends of each item's piece are (row 1: the rates of that), and whether there are such."""

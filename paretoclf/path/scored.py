@@ -7,7 +7,9 @@ classifier that is linear in its variables or multipliers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +24,26 @@ if TYPE_CHECKING:
     from paretoclf.problem.classifiers import Rule
     from paretoclf.problem.costs import CostLine
     from paretoclf.roc.error_curve import ErrorCurve
+
+
+@dataclass(frozen=True)
+class _NumbersAt(Mapping[str, Any]):
+    """Variables and multipliers at one of many places; a name is read along the path when it is first asked for."""
+
+    tables: Mapping[str, Callable[[], Array]]
+    row: int
+
+    def __getitem__(self, name: str) -> Any:
+        return self.tables[name]()[self.row]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.tables)
+
+    def __len__(self) -> int:
+        return len(self.tables)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.tables
 
 
 class Scored:
@@ -84,12 +106,13 @@ class Scored:
         rule, t, long = self._with_source("scores").rule, self.t, np.flatnonzero(np.diff(self.t) > 0.0)
         if not long.size:
             raise InputError("path must go on from its start to have scores along it: read rule(t) there")
-        tables = {name: self.along(name, 3)[1] for name in (*self.program.multipliers, *self.program.variables)}
+        names = (*self.program.multipliers, *self.program.variables)
+        tables = {name: cache(partial(self._at_three, name)) for name in names}
         places = np.array([t[long], 0.5 * (t[long] + t[long + 1]), t[long + 1]])
         start, middle, end = (
             np.array(
                 [
-                    rule(at, {name: table[3 * j + k] for name, table in tables.items()}).decision_function(X)
+                    rule(at, _NumbersAt(tables, 3 * j + k)).decision_function(X)
                     for j, at in zip(long.tolist(), each.tolist(), strict=True)
                 ]
             ).T
@@ -101,6 +124,10 @@ class Scored:
         for each in (start, end):  # where w = 0 all are 0, not noise
             each[:, np.abs(each).max(axis=0, initial=0.0) <= SCORE_TIE * size] = 0.0
         return PathScores(np.append(t[long], t[-1]), start, end)
+
+    def _at_three(self, name: str) -> Array:
+        """A variable or multipliers at both ends and in the middle of each piece."""
+        return self.along(name, 3)[1]
 
     def error_curve(self, X: Any, y: Any) -> ErrorCurve:
         """False positives and false negatives on (held-out) samples as exact step functions of t.
