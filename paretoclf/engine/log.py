@@ -100,9 +100,11 @@ class PointLog:
 
 def _on_line(ends: Array, t: Array, where: Any) -> Array:
     """What is affine in t, at each t, and 0 but where it is asked for."""
-    found = np.zeros(where.shape)
-    i, j = np.nonzero(where)
-    found[i, j] = (1.0 - t[i]) * ends[0, j] + t[i] * ends[1, j]
+    found, some = np.zeros(where.shape), where.any(axis=0)
+    column = np.flatnonzero(some)
+    each = np.multiply.outer(1.0 - t, ends[0, column]) + np.multiply.outer(t, ends[1, column])
+    each[~where[:, column]] = 0.0
+    found[:, column] = each
     return found
 
 

@@ -306,7 +306,7 @@ def judged(
     gradient += PX
     gradient += q
     room, largest, missed = of.most(off), of.most(prices), of.most(np.abs(gradient, out=gradient))
-    units = Units.of(sizes, of.most(np.abs(q)), of.most(np.abs(b)), of.most(columns), largest)
+    units = Units.of(sizes, _largest(q, of), _largest(b, of), of.most(columns), largest)
     beyond = np.hstack([room[:, :e], -of.least(slack[:, e:])])
     violated, stationarity = (
         (left / unit).max(axis=1, initial=0.0) for left, unit in ((beyond, units.rows), (missed, units.gradient))
@@ -321,6 +321,11 @@ def judged(
     unit = np.maximum(of.most(unit), PRODUCT_ROUNDING / CERTIFY * rounding)
     gap = of.products(off, prices) / np.maximum(unit, np.finfo(float).tiny)
     return np.stack([violated, stationarity, signs, both[:, e:].max(axis=1, initial=0.0), gap]) + 0.0  # no -0.0
+
+
+def _largest(data: Array, of: Any) -> Array:
+    """The largest sizes of data at the points of each part; one row where they stand still."""
+    return np.asarray(np.abs(data[:1]) if data.strides[0] == 0 else of.most(np.abs(data)))
 
 
 def _data(line: ProgramLine, t: Array) -> tuple[Array, Array, Array]:

@@ -295,7 +295,7 @@ def along(ends: Array, t: Array) -> Array:
 
 def blocks(points: int, size: int) -> list[slice]:
     """So many points, of arrays with so many rows, in parts that stay in the processor's cache; an even number each."""
-    step = max(16, 2 * (_CACHED // max(size, 1) // 2))
+    step = max(8, 2 * (_CACHED // max(size, 1) // 2))
     return [slice(a, min(a + step, points)) for a in range(0, points, step)]
 
 
