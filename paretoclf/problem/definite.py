@@ -37,10 +37,11 @@ _EXACT = 40
 _MARGINS = (4.0, 64.0, 4096.0)
 
 
-def least_curvature(P: Any) -> Array:
+def least_curvature(P: Any, *, signs: bool = False) -> Array:
     """The diagonal of a proved D with P - D positive semidefinite, constant on each block of P that is connected.
 
     An entry is 0 or positive where the block is proved positive (semi)definite, and ``-inf`` where nothing is proved.
+    Where only ``signs`` are asked for, it may be far from the largest such number, and takes no eigenvalues.
 
     Examples
     --------
@@ -62,27 +63,40 @@ def least_curvature(P: Any) -> Array:
     blocks = np.split(order, np.flatnonzero(np.diff(label[order])) + 1)
     for block in blocks:
         if block.size > 1:
-            found[block] = _of_block(sp.csr_array(P[block][:, block]))
+            found[block] = _of_block(sp.csr_array(P[block][:, block]), signs)
     return found
 
 
-def _of_block(B: Any) -> float:
+def _of_block(B: Any, signs: bool) -> float:
     """A proved lower bound of the eigenvalues of one connected block."""
     diagonal = np.asarray(B.diagonal())
     if B.shape[0] > _DENSE:
         return 0.0 if _dominated(B, diagonal) else _of_large(B, diagonal)
     M = B.toarray()
-    least = float(np.linalg.eigvalsh(M)[0])
-    for margin in _MARGINS:
-        shift = least - margin * _missed(M, 0.0)
-        if _factored(M, shift):
-            least = shift - _missed(M, shift)
-            break
-    else:
-        least = -np.inf
+    least = _near_zero(M) if signs else None
+    if least is None:
+        least = _near(M, float(np.linalg.eigvalsh(M)[0]))
     if least < 0 and (_dominated(B, diagonal) or (B.shape[0] <= _EXACT and _exactly(M))):
         return 0.0
     return least
+
+
+def _near(M: Array, eigenvalue: float) -> float:
+    """The bound from a shift that is a little below the computed smallest eigenvalue."""
+    for margin in _MARGINS:
+        shift = eigenvalue - margin * _missed(M, 0.0)
+        if _factored(M, shift):
+            return shift - _missed(M, shift)
+    return -np.inf
+
+
+def _near_zero(M: Array) -> float | None:
+    """The bound from a shift a little above 0, or a little below, where the matrix is about positive semidefinite."""
+    for margin in (_MARGINS[0], -_MARGINS[0]):
+        shift = margin * _missed(M, 0.0)
+        if _factored(M, shift):
+            return shift - _missed(M, shift)
+    return None
 
 
 def _missed(M: Array, shift: float) -> float:

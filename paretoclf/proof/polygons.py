@@ -18,7 +18,6 @@ import numpy as np
 from paretoclf.common.checks import Array, Index
 from paretoclf.common.tolerances import CERTIFY, PLANE_AREA
 from paretoclf.engine.reduction.plane import ProgramPlane
-from paretoclf.engine.reduction.program import Products
 from paretoclf.proof.programs import CONDITIONS, RayProof, Sizes, indefinite, judged
 
 #: Numbers in the columns and multipliers of polygons that are judged together, for each corner.
@@ -110,7 +109,7 @@ def judge_polygons(plane: ProgramPlane, polygons: Sequence[Array], x: Sequence[A
         Columns and multipliers on each, by (1, s, t).
     """
     line, parts = plane.line, []
-    sizes, matrices = Sizes(line), [Products(M) for M in (line.P, line.A, line.A.T)]
+    sizes = Sizes(line)
     step = max(1, _TOGETHER // (line.n + line.m))
     for first in range(0, len(polygons), step):
         own = slice(first, first + step)
@@ -122,7 +121,7 @@ def judge_polygons(plane: ProgramPlane, polygons: Sequence[Array], x: Sequence[A
             np.concatenate([each @ M.T for each, M in zip(np.split(at, ends[:-1]), maps[own], strict=True)])
             for maps in (x, z)
         )
-        parts.append(judged(line, matrices, sizes, plane.data(points), X, Z, _OfPolygons(ends - counts)))
+        parts.append(judged(line, sizes, plane.data(points), X, Z, _OfPolygons(ends - counts)))
     found = np.concatenate(parts, axis=1) if parts else np.zeros((5, 0))
     return MapProof(dict(zip(CONDITIONS, found[:4], strict=True)), found[4], indefinite(line.P))
 

@@ -25,6 +25,10 @@ from paretoclf.engine.reduction.program import AnyPoints, Points, Products, Prog
 from paretoclf.problem.definite import least_curvature
 from paretoclf.problem.parametric_qp import shortest_stretch
 
+_TINY = float(np.finfo(float).tiny)
+
+_CLEAR = 0.01
+
 #: What residuals are of.
 CONDITIONS = ("rows", "stationarity", "signs", "complementarity")
 
@@ -130,7 +134,7 @@ def judge_points(line: ProgramLine, t: Array, points: AnyPoints) -> CompiledProo
 def indefinite(P: Any) -> float:
     """By how much a matrix is not proved positive semidefinite, relative to its largest entry."""
     largest = float(abs(P).max()) if P.nnz else 0.0
-    lacking = max(0.0, -float(least_curvature(P).min(initial=0.0)))
+    lacking = max(0.0, -float(least_curvature(P, signs=True).min(initial=0.0)))
     return lacking / largest if largest else 0.0
 
 
@@ -138,16 +142,15 @@ def _residuals(line: ProgramLine, t: Array, points: AnyPoints) -> tuple[dict[str
     """Residuals by their names, and the gap, each of shape (k,); a stretch of no length is two points, judged apart."""
     at = np.zeros(len(points))
     at[points.begin], at[points.begin + 1] = t[:-1], t[1:]
-    sizes, matrices = Sizes(line), [Products(M) for M in (line.P, line.A, line.A.T)]
-    parts = []
+    sizes, parts = Sizes(line), []
     for part in blocks(len(points) - 1, line.n + line.m):
         own = slice(part.start, part.stop + 1)
-        parts.append(judged(line, matrices, sizes, _data(line, at[own]), *points.part(own), _Neighbours()))
+        parts.append(judged(line, sizes, _data(line, at[own]), *points.part(own), _Neighbours()))
     found = np.concatenate(parts, axis=1)[:, points.begin]  # of two points at a jump there is no segment
     for j in np.flatnonzero(np.diff(t) <= min(shortest_stretch(line.q, line.b), POINT)).tolist():
         place, (X, Z) = points.begin[j] + np.arange(2), (np.repeat(each, 2, axis=0) for each in points.segment(j))
         data = _data(line, np.repeat(at[place], 2))
-        found[:, j] = judged(line, matrices, sizes, data, X, Z, _Neighbours())[:, ::2].max(axis=1)
+        found[:, j] = judged(line, sizes, data, X, Z, _Neighbours())[:, ::2].max(axis=1)
     return dict(zip(CONDITIONS, found[:4], strict=True)), found[4]
 
 
@@ -158,15 +161,17 @@ class Sizes:
     """
 
     def __init__(self, line: ProgramLine) -> None:
-        P, A = sp.csr_array(abs(line.P)), sp.csr_array(abs(line.A))
+        P, A = abs(sp.csr_array(line.P)), abs(sp.csr_array(line.A))
         entries = np.concatenate([P.data, A.data]), np.concatenate([P.indices, A.indices])
         begin = np.concatenate([P.indptr, P.nnz + A.indptr[1:]])
         self.n, count = line.n, line.n + line.m
         _, self.part = connected_components(sp.csr_array((*entries, begin), (count, count)), directed=False)
         self.order = np.argsort(self.part, kind="stable")
         self.begin = np.flatnonzero(np.diff(self.part[self.order], prepend=-1))
-        self.P, self.A, self.transposed = Products(P), Products(A), Products(sp.csr_array(A.T))
-        self.entries, self.sums = A, [np.asarray(M.sum(axis=1)).ravel() for M in (P, A, A.T)]
+        #: Products with P, A and A', and with their absolute values.
+        self.plain = [Products(M) for M in (line.P, line.A, line.A.T)]
+        self.P, self.A, self.transposed = (each.of_sizes for each in self.plain)
+        self.entries, self.sums = A, [np.asarray(M.sum(axis=axis)).ravel() for M, axis in ((P, 1), (A, 1), (A, 0))]
         most = A.max(axis=0).toarray().ravel() if A.shape[0] else np.zeros(line.n)
         self.balancing = np.where(most > 0.0, 1.0 / np.where(most > 0.0, most, 1.0), 0.0)
         curved = np.flatnonzero(self.sums[0] > 0.0)  # of others nobody asks what is natural
@@ -225,8 +230,11 @@ class Units:
     squares: Array
 
     @classmethod
-    def of(cls, sizes: Sizes, q: Array, b: Array, x: Array, z: Array) -> Units:
-        """The units of the largest that data, columns and multipliers are on each of k segments, in absolute values."""
+    def of(cls, sizes: Sizes, q: Array, b: Array, x: Array, z: Array, *, none: float) -> Units:
+        """The units of the largest that data, columns and multipliers are on each of k segments, in absolute values.
+
+        They grow with each of these numbers. What has no size has the unit ``none``: is as wrong as it is.
+        """
         P_sums, row_sums, column_sums = sizes.sums
         row_terms = b + sizes.A(x)
         # Where q and Px cancel, multipliers are their rounding: no less than the least that would balance one of them.
@@ -239,10 +247,10 @@ class Units:
         most_q += tall[0] * column_sums
         return cls(
             sizes,
-            _unit(row_terms, OWN_TERMS, most_b),
-            _unit(terms, OWN_TERMS, most_q),
-            np.reciprocal(_unit(row_terms, OWN_SIZE, most_b)),
-            np.reciprocal(_unit(terms, OWN_SIZE, most_q)),
+            _unit(row_terms, OWN_TERMS, most_b, none),
+            _unit(terms, OWN_TERMS, most_q, none),
+            np.reciprocal(_unit(row_terms, OWN_SIZE, most_b, none)),
+            np.reciprocal(_unit(terms, OWN_SIZE, most_q, none)),
             np.add(most_b, b, out=most_b),
             np.einsum("ij,ij->i", natural, curved),
         )
@@ -251,7 +259,8 @@ class Units:
     def at(cls, line: ProgramLine, t: Array, x: Array, z: Array, sizes: Sizes | None = None) -> Units:
         """The units of one segment, or point: of what x and z, one at each of its t, are at most."""
         data = (np.abs(_at(ends, t)) for ends in (line.q, line.b))
-        return cls.of(sizes or Sizes(line), *(np.abs(each).max(axis=0, keepdims=True) for each in (*data, x, z)))
+        most = (np.abs(each).max(axis=0, keepdims=True) for each in (*data, x, z))
+        return cls.of(sizes or Sizes(line), *most, none=1.0)
 
     def prices(self, asked: Any) -> Array:
         """What makes a multiplier its largest share of an entry of the gradient, where asked, of shape (k, m)."""
@@ -261,16 +270,17 @@ class Units:
             count = np.diff(A.indptr)[i]
             begin = np.cumsum(count) - count
             place = np.arange(begin[-1] + count[-1]) + np.repeat(A.indptr[i] - begin, count)
-            each = A.data[place] * self.shares[np.repeat(k, count), A.indices[place]]
+            own = np.repeat(np.minimum(k, len(self.shares) - 1), count)
+            each = A.data[place] * self.shares[own, A.indices[place]]
             found[k, i] = np.maximum.reduceat(each, begin)
         return found
 
 
-def _unit(terms: Array, share: float, most: Array) -> Array:
-    """Terms, and a share of what they could be; what has no size is as wrong as it is."""
+def _unit(terms: Array, share: float, most: Array, none: float) -> Array:
+    """Terms, and a share of what they could be; what has no size has this one."""
     size = share * most
     size += terms
-    size[size == 0.0] = 1.0
+    size[size == 0.0] = none
     return np.asarray(size)
 
 
@@ -293,34 +303,45 @@ class _Neighbours:
         return np.asarray(np.maximum(own, 0.5 * middle))
 
 
-def judged(
-    line: ProgramLine, matrices: Sequence[Products], sizes: Sizes, data: Sequence[Array], X: Array, Z: Array, of: Any
-) -> Array:
+def judged(line: ProgramLine, sizes: Sizes, data: Sequence[Array], X: Array, Z: Array, of: Any) -> Array:
     """Residuals of rows, stationarity, signs, complementarity, and the gap (5, k), of points and their q, b, constant.
 
-    ``of`` says which points belong together, to each of k parts.
+    ``of`` says which points belong together, to each of k parts. Where the least units of all parts explain what is
+    left, as nearly always, no part is asked for its own: the bound is then that much wider, and no more
+    than a hundredth of ``CERTIFY``.
     """
-    (P, A, transposed), (q, b, constant), e = matrices, data, line.equations
+    (P, A, transposed), (q, b, constant), e = sizes.plain, data, line.equations
     PX, slack, prices, columns = P(X), b - A(X), np.abs(Z), np.abs(X)
     off, gradient = np.abs(slack), transposed(Z)
     gradient += PX
     gradient += q
     room, largest, missed = of.most(off), of.most(prices), of.most(np.abs(gradient, out=gradient))
-    units = Units.of(sizes, _largest(q, of), _largest(b, of), of.most(columns), largest)
     beyond = np.hstack([room[:, :e], -of.least(slack[:, e:])])
-    violated, stationarity = (
-        (left / unit).max(axis=1, initial=0.0) for left, unit in ((beyond, units.rows), (missed, units.gradient))
-    )
-    inequality, least, share = np.arange(line.m) >= e, of.least(Z), units.slacks * room
-    price = units.prices(inequality & ((least < 0.0) | ((share > RESIDUAL_ROUNDING) & (largest > 0.0))))
-    signs = -(price * least)[:, e:].min(axis=1, initial=0.0)
-    both = np.where((price > 0.0) | (largest == 0.0), np.minimum(share, price * largest), share)
+    inequality, least = np.arange(line.m) >= e, of.least(Z)
     value = np.einsum("ij,ij->i", X, 0.5 * PX + q) + constant
-    unit = np.maximum(np.abs(value), 1e-3 * np.einsum("ij,ij->i", columns, 0.5 * np.abs(PX) + np.abs(q)))
-    rounding = np.einsum("ij,ij->i", largest, units.largest) + units.squares
-    unit = np.maximum(of.most(unit), PRODUCT_ROUNDING / CERTIFY * rounding)
-    gap = of.products(off, prices) / np.maximum(unit, np.finfo(float).tiny)
-    return np.stack([violated, stationarity, signs, both[:, e:].max(axis=1, initial=0.0), gap]) + 0.0  # no -0.0
+    size = of.most(np.maximum(np.abs(value), 1e-3 * np.einsum("ij,ij->i", columns, 0.5 * np.abs(PX) + np.abs(q))))
+    products = of.products(off, prices)
+
+    def against(units: Units) -> Array:
+        violated, stationarity = (
+            (left / unit).max(axis=1, initial=0.0) for left, unit in ((beyond, units.rows), (missed, units.gradient))
+        )
+        share = units.slacks * room
+        price = units.prices(inequality & ((least < 0.0) | ((share > RESIDUAL_ROUNDING) & (largest > 0.0))))
+        signs = -(price * least)[:, e:].min(axis=1, initial=0.0)
+        both = np.where((price > 0.0) | (largest == 0.0), np.minimum(share, price * largest), share)
+        rounding = np.einsum("ij,ij->i", largest, np.broadcast_to(units.largest, largest.shape)) + units.squares
+        gap = products / np.maximum(np.maximum(size, PRODUCT_ROUNDING / CERTIFY * rounding), _TINY)
+        return np.stack([violated, stationarity, signs, both[:, e:].max(axis=1, initial=0.0), gap]) + 0.0  # no -0.0
+
+    sized = [_largest(q, of), _largest(b, of), of.most(columns), largest]
+    if len(largest) > 1:
+        few = (each.min(axis=0, keepdims=True) for each in sized)
+        with np.errstate(over="ignore", invalid="ignore"):  # where there is no size
+            found = against(Units.of(sizes, *few, none=_TINY))
+        if (found <= _CLEAR * CERTIFY).all():
+            return found
+    return against(Units.of(sizes, *sized, none=1.0))
 
 
 def _largest(data: Array, of: Any) -> Array:

@@ -34,3 +34,17 @@ def test_a_large_sparse_quadratic_is_proved_by_its_factors():
     squared = sp.csr_array(path @ path)  # not dominated by its diagonal
     assert -1e-10 < least_curvature(squared).max() <= 0
     assert least_curvature(squared - 0.1 * sp.eye_array(n)).max() < -0.09
+
+
+@pytest.mark.parametrize("n", [3, 60, 300])
+def test_the_sign_alone_takes_no_eigenvalues(n, monkeypatch):
+    """What is about positive semidefinite is seen by Cholesky's algorithm; what is not, by eigenvalues."""
+    rng = np.random.default_rng(n)
+    F = rng.standard_normal((n, n))
+    definite, singular = F @ F.T + np.eye(n), F[:, : n // 2] @ F[:, : n // 2].T
+    shifted = definite - (float(np.linalg.eigvalsh(definite)[0]) + 1e-6) * np.eye(n)
+    assert least_curvature(shifted, signs=True) == pytest.approx(-1e-6, rel=0.1)
+    assert (least_curvature(shifted, signs=True) <= -1e-6).all()
+    monkeypatch.setattr(np.linalg, "eigvalsh", None)
+    assert (least_curvature(definite, signs=True) > 0).all()
+    assert -1e-9 * np.abs(singular).max() < least_curvature(singular, signs=True).min() <= 1e-12

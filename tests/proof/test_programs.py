@@ -334,3 +334,30 @@ def test_programs_that_do_not_fit_are_refused(key):
     arrays[key] = arrays[key] + (np.nan if key == "program_q" else 1000)
     with pytest.raises((InputError, ValueError)):
         unpacked(arrays)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_least_units_bound_what_each_segment_leaves(family, monkeypatch):
+    """Where they explain what is left they are taken; the bound is no less than that of each segment's units."""
+    path = pc.trace(*FAMILIES[family]())
+    found = path.proof
+    monkeypatch.setattr("paretoclf.proof.programs._CLEAR", 0.0)
+    own = judge_points(path.program, path.t, path.points)
+    for each, known in [
+        (found.gap, own.gap),
+        *((found.residuals[name], own.residuals[name]) for name in own.residuals),
+    ]:
+        assert (each >= known - 1e-24).all()
+        assert ((each == known) | (each <= 1e-10)).all()
+
+
+@pytest.mark.parametrize("wrong", [0.0, 1e-4])
+def test_what_has_no_size_on_one_segment_is_no_unit_of_another(wrong):
+    """Both columns are 0 on the first segment and 1e-7 at the end of the second: nothing absolute hides it."""
+    x, th = cp.Variable(2, name="x"), cp.Parameter()
+    line = program_line(cp.Problem(cp.Minimize(th), [x[0] == x[1]]), {th: 0.0}, {th: 1.0})
+    points = np.zeros((2, 2, 2))
+    points[1, 1] = 1e-7, 1e-7 * (1 + wrong)
+    proof = judge_line(line, np.array([0.0, 0.5, 1.0]), points, np.zeros((2, 2, 1)))
+    assert proof.residuals["rows"][1] == pytest.approx(wrong / 2, rel=1e-3)
+    assert proof.passes() == (wrong == 0.0)

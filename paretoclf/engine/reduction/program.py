@@ -13,6 +13,7 @@ is read, stored and drawn without CVXPY.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
@@ -316,6 +317,13 @@ class Products:
         self.needed, self.rest = np.unique(rest.indices), rest
         if self.most > _FEW:
             self.rest = rest[self.used][:, self.needed]
+
+    @property
+    def of_sizes(self) -> Products:
+        """The products with the absolute values of M."""
+        found = copy(self)
+        found.by_columns, found.by_rows, found.rest = (abs(each) for each in (self.by_columns, self.by_rows, self.rest))
+        return found
 
     def __call__(self, X: Array) -> Array:
         """The products with points X of shape (k, columns of M)."""
