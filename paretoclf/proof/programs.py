@@ -303,45 +303,92 @@ class _Neighbours:
         return np.asarray(np.maximum(own, 0.5 * middle))
 
 
-def judged(line: ProgramLine, sizes: Sizes, data: Sequence[Array], X: Array, Z: Array, of: Any) -> Array:
-    """Residuals of rows, stationarity, signs, complementarity, and the gap (5, k), of points and their q, b, constant.
+@dataclass(frozen=True)
+class _Left:
+    """What points of a program leave: slacks, their sizes, those of multipliers, columns and of the gradient."""
 
-    ``of`` says which points belong together, to each of k parts. Where the least units of all parts explain what is
-    left, as nearly always, no part is asked for its own: the bound is then that much wider, and no more
-    than a hundredth of ``CERTIFY``.
-    """
-    (P, A, transposed), (q, b, constant), e = sizes.plain, data, line.equations
-    PX, slack, prices, columns = P(X), b - A(X), np.abs(Z), np.abs(X)
-    off, gradient = np.abs(slack), transposed(Z)
-    gradient += PX
-    gradient += q
-    room, largest, missed = of.most(off), of.most(prices), of.most(np.abs(gradient, out=gradient))
-    beyond = np.hstack([room[:, :e], -of.least(slack[:, e:])])
-    inequality, least = np.arange(line.m) >= e, of.least(Z)
-    value = np.einsum("ij,ij->i", X, 0.5 * PX + q) + constant
-    size = of.most(np.maximum(np.abs(value), 1e-3 * np.einsum("ij,ij->i", columns, 0.5 * np.abs(PX) + np.abs(q))))
-    products = of.products(off, prices)
+    line: ProgramLine
+    slack: Array
+    off: Array
+    Z: Array
+    prices: Array
+    columns: Array
+    gradient: Array
+    data: tuple[Array, Array]
 
-    def against(units: Units) -> Array:
+    def on_each(self, sizes: Sizes, of: Any, size: Array, products: Array) -> Array:
+        """Residuals and gap (5, k) of each part, in units of its own."""
+        e, inequality = self.line.equations, np.arange(self.line.m) >= self.line.equations
+        room, largest, missed, least = of.most(self.off), of.most(self.prices), of.most(self.gradient), of.least(self.Z)
+        q, b = (_largest(each, of) for each in self.data)
+        units = Units.of(sizes, q, b, of.most(self.columns), largest, none=1.0)
+        beyond = np.hstack([room[:, :e], -of.least(self.slack[:, e:])])
         violated, stationarity = (
             (left / unit).max(axis=1, initial=0.0) for left, unit in ((beyond, units.rows), (missed, units.gradient))
         )
         share = units.slacks * room
         price = units.prices(inequality & ((least < 0.0) | ((share > RESIDUAL_ROUNDING) & (largest > 0.0))))
         signs = -(price * least)[:, e:].min(axis=1, initial=0.0)
-        both = np.where((price > 0.0) | (largest == 0.0), np.minimum(share, price * largest), share)
-        rounding = np.einsum("ij,ij->i", largest, np.broadcast_to(units.largest, largest.shape)) + units.squares
-        gap = products / np.maximum(np.maximum(size, PRODUCT_ROUNDING / CERTIFY * rounding), _TINY)
-        return np.stack([violated, stationarity, signs, both[:, e:].max(axis=1, initial=0.0), gap]) + 0.0  # no -0.0
+        both = _smaller(share, price, largest)[:, e:].max(axis=1, initial=0.0)
+        rounding = np.einsum("ij,ij->i", largest, units.largest) + units.squares
+        return np.stack([violated, stationarity, signs, both, _relative(products, size, rounding)]) + 0.0  # no -0.0
 
-    sized = [_largest(q, of), _largest(b, of), of.most(columns), largest]
-    if len(largest) > 1:
-        few = (each.min(axis=0, keepdims=True) for each in sized)
+    def on_all(self, sizes: Sizes, of: Any, size: Array, products: Array) -> Array:
+        """Bounds of the same: the largest that is left at any point, in the least units."""
+        e, m = self.line.equations, self.line.m
+        few = (
+            np.abs(each[:1]) if each.strides[0] == 0 else np.abs(each).min(axis=0, keepdims=True) for each in self.data
+        )
+        least = (each.min(axis=0, keepdims=True) for each in (self.columns, self.prices))
+        units = Units.of(sizes, *few, *least, none=_TINY)
+        room, largest = (each.max(axis=0, initial=0.0, keepdims=True) for each in (self.off, self.prices))
+        beyond = np.hstack([room[:, :e], -self.slack[:, e:].min(axis=0, keepdims=True)])
+        left = [(beyond, units.rows), (self.gradient.max(axis=0, keepdims=True), units.gradient)]
+        found = [(most / unit).max(initial=0.0) for most, unit in left]
+        negative = self.Z.min(axis=0, keepdims=True)
+        share = units.slacks * room
+        meeting = (np.arange(m) >= e) & (share > 0.0) & (largest > 0.0)
+        price = units.prices((np.arange(m) >= e) & ((negative < 0.0) | (meeting & (share > RESIDUAL_ROUNDING))))
+        found.append(-(price * negative)[:, e:].min(initial=0.0))
+        some = np.flatnonzero(meeting)
+        own = units.slacks[:, some] * of.most(self.off[:, some])
+        both = _smaller(own, price[:, some], of.most(self.prices[:, some])).max(axis=1, initial=0.0)
+        rounding = self.prices.min(axis=0) @ units.largest[0] + units.squares
+        gap = _relative(products, size, rounding)
+        return np.stack([*(np.full(gap.size, each) for each in found), both, gap]) + 0.0
+
+
+def _smaller(share: Array, price: Array, largest: Array) -> Array:
+    """The smaller of a slack and its multiplier, as shares; the slack, where nobody asked for the other."""
+    return np.where((price > 0.0) | (largest == 0.0), np.minimum(share, price * largest), share)
+
+
+def _relative(products: Array, size: Array, rounding: Array) -> Array:
+    """Gaps over the sizes of values, and no less than what of those is rounding."""
+    return np.asarray(products / np.maximum(np.maximum(size, PRODUCT_ROUNDING / CERTIFY * rounding), _TINY))
+
+
+def judged(line: ProgramLine, sizes: Sizes, data: Sequence[Array], X: Array, Z: Array, of: Any) -> Array:
+    """Residuals of rows, stationarity, signs, complementarity, and the gap (5, k), of points and their q, b, constant.
+
+    ``of`` says which points belong together, to each of k parts. Where the least units of all parts explain all that is
+    left, as nearly always, no part is asked for its own: the bound is wider then, and no more than a hundredth of
+    ``CERTIFY``.
+    """
+    (P, A, transposed), (q, b, constant) = sizes.plain, data
+    PX, slack, gradient = P(X), b - A(X), transposed(Z)
+    gradient += PX
+    gradient += q
+    left = _Left(line, slack, np.abs(slack), Z, np.abs(Z), np.abs(X), np.abs(gradient, out=gradient), (q, b))
+    value = np.einsum("ij,ij->i", X, 0.5 * PX + q) + constant
+    size = np.einsum("ij,ij->i", left.columns, 0.5 * np.abs(PX) + np.abs(q))
+    known = sizes, of, of.most(np.maximum(np.abs(value), 1e-3 * size)), of.products(left.off, left.prices)
+    if known[2].size > 1:
         with np.errstate(over="ignore", invalid="ignore"):  # where there is no size
-            found = against(Units.of(sizes, *few, none=_TINY))
+            found = left.on_all(*known)
         if (found <= _CLEAR * CERTIFY).all():
             return found
-    return against(Units.of(sizes, *sized, none=1.0))
+    return left.on_each(*known)
 
 
 def _largest(data: Array, of: Any) -> Array:

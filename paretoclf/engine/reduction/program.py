@@ -342,13 +342,13 @@ class Products:
             if rows.size == self.shape[0]:
                 found += more
             else:
-                found[:, _plainly(rows)] += more
+                found[:, plainly(rows)] += more
         return found
 
 
-def _plainly(places: Index) -> Any:
+def plainly(places: Index) -> Any:
     """Places, as a slice where they follow each other."""
-    if places.size and int(places[-1]) - int(places[0]) + 1 == places.size:
+    if places.size and (np.diff(places) == 1).all():
         return slice(int(places[0]), int(places[-1]) + 1)
     return places
 

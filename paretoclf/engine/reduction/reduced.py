@@ -8,7 +8,7 @@ Arrays have a column for each point here.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import pairwise
 from typing import Any
 
@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 from paretoclf.common.checks import Array, Index
 from paretoclf.engine.reduction.epigraphs import Epigraph, Kinked
-from paretoclf.engine.reduction.program import Products, ProgramLine, along, blocks, for_products
+from paretoclf.engine.reduction.program import Products, ProgramLine, along, blocks, for_products, plainly
 from paretoclf.problem.parametric_qp import ParametricQP
 
 #: Multipliers of no more than this, relative to the largest, are looked at: they may be rounding of terms that cancel.
@@ -127,7 +127,8 @@ class Depth:
         """Write their columns into x, where they are 0, and all others of their rows are known."""
         found = np.ascontiguousarray(self.A(x.T).T)
         found -= b[self.rows] / self.factors
-        x[self.columns] = found.reshape(self.columns.size, -1, x.shape[1]).max(axis=1)
+        each = found.reshape(self.columns.size, -1, x.shape[1])
+        x[self.columns] = reduce(np.maximum, (each[:, j] for j in range(each.shape[1])))
 
 
 @dataclass(frozen=True)
@@ -148,8 +149,9 @@ class Sides:
 
     def into(self, z: Array, own: Array) -> None:
         """Write the multipliers into z, where what they are of has these."""
-        found = -own / self.factors[:, None]
-        z[self.rows] = np.where(self.both, found, np.maximum(found, 0.0))
+        found = own / -self.factors[:, None]
+        np.maximum(found, 0.0, out=found, where=~self.both)
+        z[plainly(self.rows)] = found
 
 
 @dataclass(frozen=True)
@@ -324,9 +326,11 @@ class Reduced:
         return columns, Sides.listed([(i, place[j], a, side) for i, j, a, side in self.bounds])
 
     @cached_property
-    def _bounding_items(self) -> Index:
-        """The items that columns with bounds are, -1 where one is none."""
-        return np.array([self._number.get(("variable", j), -1) for j in self._bounding[0].tolist()], dtype=int)
+    def _bounding_items(self) -> tuple[Any, Any]:
+        """Which columns with bounds are items, and which items they are."""
+        number = np.array([self._number.get(("variable", j), -1) for j in self._bounding[0].tolist()], dtype=int)
+        which = np.flatnonzero(number >= 0)
+        return plainly(which), plainly(number[which])
 
     @cached_property
     def _slack(self) -> Slacks:
@@ -389,14 +393,17 @@ class Reduced:
             slope = P @ x + q
         for each, (_, columns) in zip(self.substituted, rounds, strict=True):
             z[each.rows] = -(slope[each.columns] + columns @ z) / each.factors[:, None]
-        (own, sides), number = self._bounding, self._bounding_items
-        left = slope[own] + bounded @ z
-        left[number >= 0] *= y[number[number >= 0]] != 0
+        own, sides = self._bounding
+        left, (which, items) = slope[own] + bounded @ z, self._bounding_items
+        left[which] *= y[items] != 0
         # Nor has one whose terms cancel: beside a slack its rounding would be a gap.
-        least = np.abs(left) <= _SMALL * np.abs(z).max(axis=0, initial=0.0)
-        which = np.flatnonzero((least & (left != 0.0)).any(axis=1))
-        terms = np.abs(slope[own[which]]) + abs(bounded[which]) @ np.abs(z)
-        left[which] *= np.abs(left[which]) > _ROUNDED * terms
+        most = np.maximum(z.max(axis=0, initial=0.0), -z.min(axis=0, initial=0.0))
+        small = np.abs(left)
+        small[small == 0.0] = np.inf
+        if small.min(initial=np.inf) <= _SMALL * most.max():
+            few = np.flatnonzero((small <= _SMALL * most).any(axis=1))
+            terms = np.abs(slope[own[few]]) + abs(bounded[few]) @ np.abs(z)
+            left[few] *= np.abs(left[few]) > _ROUNDED * terms
         sides.into(z, left[sides.of])
         return z
 
