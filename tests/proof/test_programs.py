@@ -361,3 +361,28 @@ def test_what_has_no_size_on_one_segment_is_no_unit_of_another(wrong):
     proof = judge_line(line, np.array([0.0, 0.5, 1.0]), points, np.zeros((2, 2, 1)))
     assert proof.residuals["rows"][1] == pytest.approx(wrong / 2, rel=1e-3)
     assert proof.passes() == (wrong == 0.0)
+
+
+def test_a_multiplier_of_the_wrong_sign_on_one_segment_is_seen():
+    """``x >= 1`` and ``x <= 1``: on the first segment the second one has a multiplier of -1/2, all else is right."""
+    x, th = cp.Variable(name="x"), cp.Parameter(nonneg=True)
+    line = program_line(cp.Problem(cp.Minimize(th * x), [x >= 1, x <= 1]), {th: 1.0}, {th: 2.0})
+    t = np.array([0.0, 0.5, 1.0])
+    cost, low = np.array([[1.0, 1.5], [1.5, 2.0]]), np.array([[-0.5, -0.5], [0.0, 0.0]])
+    z = np.stack([cost + low, low], axis=2)
+    assert not judge_line(line, t, np.ones((2, 2, 1)), z).passes()
+    z = np.stack([cost - low, -low], axis=2)
+    assert judge_line(line, t, np.ones((2, 2, 1)), z).passes()
+
+
+@pytest.mark.parametrize("off", [0.0, 9e-11])
+def test_rounding_on_one_segment_explains_no_gap_on_another(off):
+    """The value is 0 throughout; on the second segment opposite bounds have multipliers of 1e6, which cancel."""
+    x, th = cp.Variable(2, name="x"), cp.Parameter(nonneg=True)
+    constraints = [x[0] + x[1] >= 1, x[1] >= 1, x[1] <= 1]
+    line = program_line(cp.Problem(cp.Minimize(th * (x[0] + x[1] - 1)), constraints), {th: 1.0}, {th: 2.0})
+    points, z = np.ones((2, 2, 2)), np.zeros((2, 2, 3))
+    points[:, :, 0] = [[off, off], [0.0, 0.0]]
+    z[:, :, 0], z[1, :, 1:] = [[1.0, 1.5], [1.5, 2.0]], 1e6
+    proof = judge_line(line, np.array([0.0, 0.5, 1.0]), points, z)
+    assert (proof.gap <= 1e-8).tolist() == [off == 0.0, True]
