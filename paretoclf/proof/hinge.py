@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from paretoclf.common.checks import Array
+from paretoclf.common.checks import Array, Index
 from paretoclf.common.tolerances import SLACK_ROUNDING, UNDECIDED
 from paretoclf.proof import bernstein
 from paretoclf.proof.block import BlockTerms, ProofTask, over_blocks, proved
@@ -24,36 +26,115 @@ def prove_hinge(problem: SoftMargin, stored: Stored, parameter: str) -> LineProo
     return proved(problem, stored, lambda q: _prove(q, parameter))
 
 
+@dataclass(frozen=True)
+class HingeTerms:
+    """What is known of k segments of such a line, at both ends (k, 2), or in Bernstein coefficients (k, 3).
+
+    Attributes
+    ----------
+    t : array of shape (k, 2)
+    gap : array of shape (k, 3)
+        The sums of the theorem: of multipliers times what margins are beyond 1, and of their room times slacks.
+    norms : array of shape (k, 3)
+        ``lam |w|^2`` of the slope that the multipliers imply.
+    sums, balance, plus, minus : arrays of shape (k, 2)
+        Sums of multipliers, of these times labels, and of the caps of either class.
+    outside, off : arrays of shape (k, 2)
+        How far multipliers are outside their box, in sum, and the largest margin of those that are.
+    distance : array of shape (k, 2)
+        From the slope that is judged to the implied one.
+    slack : array of shape (k,)
+        No sample has a larger slack.
+    b : array of shape (k, 2)
+    rounding : array of shape (k, 3)
+        What rounding of margins makes of the gap.
+    residuals : mapping of str to array of shape (k,)
+    samples : int array of shape (k,)
+    length2 : float
+        No sample has a larger squared length.
+    lam : float
+    intercept : "free", "none" or "feature"
+    room : array of shape (k, 2), optional
+        The costs of slacks that may be rounded to 0; none where margins are known better than that.
+    """
+
+    t: Array
+    gap: Array
+    norms: Array
+    sums: Array
+    balance: Array
+    plus: Array
+    minus: Array
+    outside: Array
+    off: Array
+    distance: Array
+    slack: Array
+    b: Array
+    rounding: Array
+    residuals: Mapping[str, Array]
+    samples: Index
+    length2: float
+    lam: float = 1.0
+    intercept: str = "free"
+    room: Array | None = None
+
+    def proof(self, value: Array | None = None, ends: tuple[float, float] = (0.0, 1.0), **named: Any) -> LineProof:
+        r"""The theorem: the gap to a feasible dual point next to the stored one.
+
+        With :math:`g_i=y_if(x_i)-1` it is :math:`\sum_i\alpha_i(g_i)_++(c_i-\alpha_i)(-g_i)_+
+        +\tfrac\lambda2\|w-w_\alpha\|^2` for feasible multipliers. A move d of others into their box, and where the
+        intercept is free into balance, by scaling down the larger class, adds
+        :math:`d^\top g+\tfrac1{2\lambda}\|\sum_id_iy_ix_i\|^2`.
+
+        Parameters
+        ----------
+        value : array of shape (k, 3), optional
+            Stored optimal values.
+        ends : pair of float
+            Where the path begins and ends, exactly.
+        **named
+            For `LineProof`.
+        """
+        residuals, moved = dict(self.residuals), self.outside
+        total = bernstein.line(self.sums)
+        duals = total - 0.5 * self.norms
+        gaps = self.gap + 0.5 * self.lam * bernstein.square(self.distance)
+        if self.intercept == "free":
+            balance = np.abs(self.balance)
+            residuals["balance"] = bernstein.quotient(balance, np.minimum(self.plus, self.minus))
+            missing = balance + moved
+            moved = moved + missing
+            price = np.minimum(average_slack(total, self.norms, gaps), self.slack)
+            gaps = gaps + price[:, None] * bernstein.line(missing)
+        reach2 = (self.length2 + (self.intercept == "feature")) / self.lam
+        gaps = gaps + 0.5 * reach2 * bernstein.square(moved)
+        sizes = floored(bernstein.chord(duals))
+        slips = bernstein.product(self.outside, self.off)  # from the dual value there to that of feasible ones
+        slips += 0.5 * reach2 * bernstein.square(self.outside)
+        allowed = duals - slips, gaps + 2.0 * slips, sizes
+        if value is not None:
+            residuals["value"] = value_residual(self.t, value, *allowed, ends)
+        if self.room is not None:
+            gaps = gaps + hidden(self.room, self.b, sizes)
+        t = np.append(self.t[:, 0], self.t[-1:, 1])
+        bounds = gaps, sizes, self.rounding, duals - slips, residuals, self.samples
+        return LineProof(t, *bounds, allowed=allowed if value is not None else None, **named)
+
+
 def _prove(q: ProofTask, parameter: str) -> LineProof:
-    S, lam = q.stored, q.products.lam
+    S, problem = q.stored, q.problem
     costs, plus, minus = (bernstein.pairs(sums) for sums in _sums(S.t, q.y, q.caps))
     found = over_blocks(q, lambda here, K: _found(q, K, plus[here], minus[here]))
-    names = ("stationarity in w", "box", "balance", "complementarity")
-    residuals = {name: found.get(name, np.zeros(S.t.size - 1)) for name in names}
-    norms, sums = found["norms"], bernstein.line(found["sums"])
-    duals = sums - 0.5 * norms
-    gaps = found["gap"] + bernstein.product(costs, bernstein.late(found["noise"]))
-    gaps += 0.5 * lam * bernstein.square(found["distance"])
-    moved = found["outside"]  # how far from the stored multipliers feasible ones are, in sum
-    if q.problem.intercept == "free":
-        balance = np.abs(found["balances"])
-        residuals["balance"] = bernstein.quotient(balance, np.minimum(plus, minus))
-        missing = balance + moved
-        moved = moved + missing
-        gaps += np.minimum(average_slack(sums, norms, gaps), found["slack"])[:, None] * bernstein.line(missing)
-    gaps += 0.5 * (q.products.length2 / lam) * bernstein.square(moved)
-    rounding = floored(slack_rounding(found["sums"] + found["room"], found["b"]))
-    sizes = floored(bernstein.chord(duals))
-    slips = bernstein.product(found["outside"], found["off"])  # from the dual value there to that of feasible ones
-    slips += 0.5 * (q.products.length2 / lam) * bernstein.square(found["outside"])
-    duals = duals - slips
-    allowed = duals, gaps + 2.0 * slips, sizes
-    residuals["value"] = value_residual(bernstein.pairs(S.t), S.value, *allowed, (S.t[0], S.t[-1]))
-    gaps += hidden(found["room"], found["b"], sizes)
-    bounds = gaps, sizes, rounding, duals, residuals, found["samples"]
-    sizes = found["sums"] + 2.0 * found["outside"]  # of their sizes: some are below 0
-    kernel = kernel_rounding(q.problem.kernel_rounding, lam, S, q.caps, sizes)
-    return LineProof(S.t, *bounds, parameter, q.problem.note, kernel, allowed=allowed)
+    residuals = {"stationarity in w": found.pop("stationarity in w"), "box": found.pop("box")}
+    residuals |= {"balance": np.zeros(S.t.size - 1), "complementarity": found.pop("complementarity")}
+    gap = found.pop("gap") + bernstein.product(costs, bernstein.late(found.pop("noise")))
+    found["rounding"] = floored(slack_rounding(found["sums"] + found["room"], found["b"]))
+    found |= {"length2": q.products.length2, "lam": problem.lam, "intercept": problem.intercept}
+    terms = HingeTerms(bernstein.pairs(S.t), gap, plus=plus, minus=minus, residuals=residuals, **found)
+    sizes = terms.sums + 2.0 * terms.outside  # of their sizes: some are below 0
+    kernel = kernel_rounding(problem.kernel_rounding, problem.lam, S, q.caps, sizes)
+    named = {"parameter": parameter, "note": problem.note, "kernel_rounding": kernel}
+    return terms.proof(S.value, (float(S.t[0]), float(S.t[-1])), **named)
 
 
 def _found(q: ProofTask, K: BlockTerms, plus: Array, minus: Array) -> dict[str, Any]:
@@ -86,7 +167,7 @@ def _found(q: ProofTask, K: BlockTerms, plus: Array, minus: Array) -> dict[str, 
         "off": E.at_ends(np.abs(E.margin)) if K.outside.any() else np.zeros((k, 2)),
         "norms": bernstein.columns(norm2[K.first], cross, norm2[K.last]),
         "sums": K.both(K.sums),
-        "balances": K.both(K.balance),
+        "balance": K.both(K.balance),
         "b": K.both(K.b),
         "slack": np.full(k, max(K.slack, -float(E.margin.min(initial=0.0)))),
         "room": E.add(*(E.room * (np.maximum(*E.margin) <= SLACK_ROUNDING))),  # of all that are not beyond their margin

@@ -17,7 +17,7 @@ from paretoclf.problem.samples import largest
 from paretoclf.proof import bernstein
 from paretoclf.proof.bernstein import columns
 from paretoclf.proof.entries import Entries, complementarity, gap_of
-from paretoclf.proof.hinge import average_slack, floored, hidden, slack_rounding
+from paretoclf.proof.hinge import HingeTerms, floored, slack_rounding
 from paretoclf.proof.line import LineProof
 
 _NUMBERS = 2**17 - 2**10  # of multipliers that are looked at together: a cache holds them
@@ -102,24 +102,13 @@ def prove_knots(at: LineKnots, note: str = "") -> LineProof:
         size = max(16, _NUMBERS // n)
         room = np.empty((2, 2 * size, n))
         found = [_look(at.part(a, a + size), room) for a in range(0, at.first.size, size)]
-        F = {name: np.concatenate([one[name] for one in found]) for name in found[0]}
-        plus, minus, sums, b, norms = (F[name] for name in ("plus", "minus", "sums", "b", "norms"))
-        total, missing = bernstein.line(sums), np.abs(F["balances"]) + 2.0 * F["outside"]
-        duals = total - 0.5 * norms
-        gaps = F["gap"] + 0.5 * bernstein.square(F["distance"])
-        gaps += average_slack(total, norms, gaps)[:, None] * bernstein.line(missing) + 0.5 * length2 * bernstein.square(
-            missing
-        )
-        sizes, rounding = floored(bernstein.chord(duals)), floored(slack_rounding(sums, b))
-        gaps += hidden(plus + minus - sums, b, sizes)  # no less than the room of those next to their margin
-        residuals = {
-            "stationarity in w": F["apart"].max(axis=1),
-            "box": F["box"].max(axis=1),
-            "balance": bernstein.quotient(np.abs(F["balances"]), np.minimum(plus, minus)),
-            "complementarity": F["complementarity"],
-        }
-        t = np.append(F["t"][:, 0], F["t"][-1:, 1])
-        return LineProof(t, gaps, sizes, rounding, duals, residuals, F["samples"], "t", note, F.get("kernel"))
+        F: dict[str, Any] = {name: np.concatenate([one[name] for one in found]) for name in found[0]}
+        kernel, rounding = F.pop("kernel", None), floored(slack_rounding(F["sums"], F["b"]))
+        residuals = {name: F.pop(name) for name in ("stationarity in w", "box", "complementarity")}
+        room = F["plus"] + F["minus"] - F["sums"]  # no less than that of those next to their margin
+        slack = np.full(len(room), np.inf)  # there may be larger ones
+        terms = HingeTerms(residuals=residuals, room=room, rounding=rounding, slack=slack, length2=length2, **F)
+        return terms.proof(note=note, kernel_rounding=kernel)
 
 
 def part_of(proof: LineProof, which: Index, t: Array) -> LineProof:
@@ -158,9 +147,11 @@ def _look(at: LineKnots, room: Array) -> dict[str, Any]:
     plus, minus = (at.ends(x) for x in at.costs.T)
     found = {
         **{"t": at.ends(at.t), "b": at.ends(at.b), "plus": plus, "minus": minus},
-        **{"sums": at.ends(sums[:, 0]), "balances": at.ends(sums[:, 1])},
-        **{"apart": at.ends(apart), "distance": at.ends(distance), "box": at.ends(box), "outside": at.ends(outside)},
-        **{"complementarity": np.maximum(most, _CLEAR), "samples": samples},
+        **{"sums": at.ends(sums[:, 0]), "balance": at.ends(sums[:, 1])},
+        "stationarity in w": at.ends(apart).max(axis=1),
+        **{"box": at.ends(box).max(axis=1), "complementarity": np.maximum(most, _CLEAR), "samples": samples},
+        **{"distance": at.ends(distance), "outside": at.ends(outside)},
+        "off": E.at_ends(np.abs(E.margin)),
         "norms": columns(norm2[here], cross[here], norm2[here + 1]),
         "gap": gap_of(E) + _CLEAR * bernstein.line(plus + minus),
     }

@@ -9,12 +9,12 @@ import numpy as np
 from paretoclf.common.checks import Array
 from paretoclf.problem.exact_sums import inner
 from paretoclf.problem.parametric_qp import points_of
-from paretoclf.problem.units import balanced_units, largest_sum, margin_rounding
+from paretoclf.problem.units import balanced_units, margin_rounding
 from paretoclf.proof import bernstein
 from paretoclf.proof.entries import Entries, complementarity, gap_of
+from paretoclf.proof.hinge import HingeTerms
 from paretoclf.proof.line import LineProof
 from paretoclf.proof.soft_margin import PRECISELY, SoftMargin
-from paretoclf.proof.values import value_residual
 
 _TINY, _EPS = float(np.finfo(float).tiny), float(np.finfo(float).eps)
 
@@ -79,7 +79,6 @@ def prove_refined(problem: SoftMargin, refined: Refined, parameter: str) -> Line
     units = np.maximum(balanced_units(y, box.T).T * (box > 0.0), 0.0) if free else box
     most, samples = complementarity(E, at_ends(margin / (1.0 + np.abs(f))), at_ends(units))
     gone = outside.sum(axis=1).reshape(k, 2)
-    missing = np.abs(balance).reshape(k, 2) + gone if free else np.zeros((k, 2))
     apart, distance = found.apart, found.distance
     if intercept == "feature":
         norm2, cross, off = norm2 + balance**2, cross + balance[first] * balance[second], np.abs(b - balance)
@@ -88,23 +87,30 @@ def prove_refined(problem: SoftMargin, refined: Refined, parameter: str) -> Line
     allowed = margin_rounding(f, R.b.reshape(-1, 1)).reshape(k, 2, n)
     near = (margin.reshape(k, 2, n) <= allowed).all(axis=1)  # at both ends, so all along
     lost = (box.reshape(k, 2, n) * (near * allowed.min(axis=1))[:, None]).sum(axis=2)
-    rounding = bernstein.product(lost, bernstein.pair(np.ones(k)))
-    gaps = (
-        gap_of(E)
-        + max(0.0, -float(margin.min())) * bernstein.product(missing, bernstein.pair(np.ones(k)))
-        + 0.5 * (Q.terms2 + (intercept == "feature")) * bernstein.square(missing + gone)
-        + 0.5 * bernstein.square(distance.reshape(k, 2))
-    )
-    dual = (sums - 0.5 * norm2).reshape(k, 2)
-    duals = np.stack([dual[:, 0], 0.5 * (sums.reshape(k, 2).sum(axis=1) - cross), dual[:, 1]], axis=1)
-    sizes = bernstein.chord(duals)
+    plus, minus = (box[:, side].sum(axis=1).reshape(k, 2) for side in (y > 0, y < 0))
     residuals = {
         "stationarity in w": apart.reshape(k, 2).max(axis=1),
         "box": (outside / np.maximum(box, _TINY)).max(axis=1, initial=0.0).reshape(k, 2).max(axis=1),
-        "balance": (np.abs(balance) * free / largest_sum(y, box.T)).reshape(k, 2).max(axis=1),
+        "balance": np.zeros(k),
         "complementarity": most,
-        "value": value_residual(R.t, R.value, duals, gaps, sizes, (0.0, 1.0)),
     }
-    return LineProof(
-        np.append(R.t[:, 0], R.t[-1:, 1]), gaps, sizes, rounding, duals, residuals, samples, parameter, note
+    terms = HingeTerms(
+        t=R.t,
+        gap=gap_of(E),
+        norms=bernstein.columns(norm2[first], cross, norm2[second]),
+        sums=sums.reshape(k, 2),
+        balance=balance.reshape(k, 2),
+        plus=plus,
+        minus=minus,
+        outside=gone,
+        off=np.abs(margin).max(axis=1).reshape(k, 2),
+        distance=distance.reshape(k, 2),
+        slack=np.full(k, max(0.0, -float(margin.min()))),
+        b=R.b,
+        rounding=bernstein.line(lost),
+        residuals=residuals,
+        samples=samples,
+        length2=Q.terms2,
+        intercept=intercept,
     )
+    return terms.proof(R.value, parameter=parameter, note=note)
