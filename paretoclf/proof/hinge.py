@@ -98,19 +98,20 @@ class HingeTerms:
         residuals, moved = dict(self.residuals), self.outside
         total = bernstein.line(self.sums)
         duals = total - 0.5 * self.norms
-        gaps = self.gap + 0.5 * self.lam * bernstein.square(self.distance)
+        gaps = self.gap
         if self.intercept == "free":
             balance = np.abs(self.balance)
             residuals["balance"] = bernstein.quotient(balance, np.minimum(self.plus, self.minus))
             missing = balance + moved
             moved = moved + missing
-            price = np.minimum(average_slack(total, self.norms, gaps), self.slack)
+            above = gaps + 0.5 * self.lam * bernstein.square(self.distance)
+            price = np.minimum(average_slack(total, self.norms, above), self.slack)
             gaps = gaps + price[:, None] * bernstein.line(missing)
-        reach2 = (self.length2 + (self.intercept == "feature")) / self.lam
-        gaps = gaps + 0.5 * reach2 * bernstein.square(moved)
+        reach = float(np.sqrt(self.length2 + (self.intercept == "feature"))) / self.lam
+        gaps = gaps + 0.5 * self.lam * bernstein.square(self.distance + reach * moved)
         sizes = floored(bernstein.chord(duals))
         slips = bernstein.product(self.outside, self.off)  # from the dual value there to that of feasible ones
-        slips += 0.5 * reach2 * bernstein.square(self.outside)
+        slips += 0.5 * self.lam * reach**2 * bernstein.square(self.outside)
         allowed = duals - slips, gaps + 2.0 * slips, sizes
         if value is not None:
             residuals["value"] = value_residual(self.t, value, *allowed, ends)
