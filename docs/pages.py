@@ -89,7 +89,7 @@ def to_play_with(app, exception):
     data = pc.datasets.load("wdbc", features=["mean_radius", "mean_texture"])
     X, few, others = (data.X - data.X.mean(axis=0)) / data.X.std(axis=0), slice(0, None, 24), slice(1, None, 3)
     path = pc.trace(pc.TwoCSVM(X[few], data.y[few]), (0.04, 1.96), (1.96, 0.04))
-    path.page(out / "few.html", X[others], data.y[others], feature_names=data.feature_names)
+    path.page(out / "few.html", X=X[others], y=data.y[others], feature_names=data.feature_names)
 
 
 def for_download(text: str) -> str:

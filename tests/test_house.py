@@ -204,7 +204,7 @@ DEFERRED = {
     ("path/on_pieces.py", "proof.files.file"): "few paths are written as certificates",
     ("path/of_problem.py", "proof.files.file"): "few paths are written as certificates",
     ("path/of_problem.py", "proof.files.guide"): "few paths are written as certificates",
-    ("path/scored.py", "roc.error_curve"): "error_curve is a method of every path, and few ask for it",
+    ("path/on_segments.py", "roc.error_curve"): "error_curve is a method of every path, and few ask for it",
     ("path/scored.py", "path.deletion.traced"): "leave_one_out is a method of a path, which it traces without samples",
     ("path/cost.py", "path.deletion.along"): "leave_one_out is a method of a path, which it traces without samples",
     ("path/maps/map.py", "path.maps.error_map"): "error_map is a method of a map, and takes one",

@@ -251,10 +251,10 @@ def _compare_nu(path: NuPath, svm: TwoNuSVM, n: int, rng: Rng) -> ValueAgreement
     # Where the hulls meet there is no classifier, and nu_star is only known to CVXPY's accuracy.
     proper = np.array([t for t in path.breakpoints if path.rho(float(t)) > 0.0])
     chosen = [t for t, _ in _points(path.breakpoints, n, rng, proper)]
-    nu, asymmetry = zip(*(path.along.nu(t) for t in chosen), strict=True)
+    nu, asymmetry = zip(*(path.line.nu(t) for t in chosen), strict=True)
     given = {"nu": nu, "asymmetry": asymmetry}
     if svm.by == "classes":
-        nu_plus, nu_minus = zip(*(path.along.classes(t) for t in chosen), strict=True)
+        nu_plus, nu_minus = zip(*(path.line.classes(t) for t in chosen), strict=True)
         given = {"nu_plus": nu_plus, "nu_minus": nu_minus}
     columns: dict[str, Any] = {name: list(values) for name, values in given.items()}
     return _values(path, chosen, sweep(svm, **columns, progress=False))

@@ -35,7 +35,8 @@ def run_page(args: argparse.Namespace) -> int:
     out = Path(args.out)
     path.page(
         out,
-        *held_out,
+        X=held_out[0],
+        y=held_out[1],
         feature_names=data.feature_names,
         title=f"{data.name}: {train.size} samples, C_plus + C_minus = {options.total:g}",
         rates=f"{test.size} held-out samples",

@@ -65,7 +65,7 @@ class TwoNuSVC(BinaryClassifier):
             raise _no_classifier(pair, None) from None
         first, last = self.path_.breakpoints[[0, -1]]
         if not first <= t <= last or self.path_.rho(t) == 0.0:
-            raise _no_classifier(pair, self.path_.along.classes(float(last)) if first == 0.0 else None)
+            raise _no_classifier(pair, self.path_.line.classes(float(last)) if first == 0.0 else None)
         self.solution_ = self.path_.at(t)
         self._used, self.rho_, self.costs_ = self.solution_.classifier, self.path_.rho(t), self.solution_.costs
 

@@ -53,25 +53,41 @@ class ProblemPoint:
 
 @dataclass(frozen=True)
 class Event:
-    """What changes at a breakpoint.
+    """A variable, a constraint, a term of the objective or a sample changes at a breakpoint.
 
     Attributes
     ----------
     t : float
-    changes : tuple of (name, before, after)
-        Variables, constraints and terms of the objective by their names, and where they were and are: ``"free"``,
-        ``"at its lower bound"``, ``"at its kink"``.
+    name : str
+        Who changes: ``"w[0]"``, ``"budget"``; of a sample its multiplier, ``"alpha[3]"``.
+    before, after : str
+        Where it was and is: ``"free"``, ``"at its lower bound"``, ``"at its kink"``; a sample in the sets ``"R"``
+        (multiplier 0), ``"L"`` (at its cap) or ``"M"`` (margin set).
+    item : int
+        The position of the sample, or of the item in ``path.items``; -1 where there is none.
     parameters : mapping of str to number or array
         The parameters that move, there.
     """
 
     t: float
-    changes: tuple[tuple[str, str, str], ...]
+    name: str
+    before: str
+    after: str
+    item: int = field(default=-1, repr=False)
     parameters: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)  # t says where it is
 
+    @property
+    def sample(self) -> int:
+        """The position of the sample, along a path of samples."""
+        return self.item
+
+    @property
+    def changes(self) -> tuple[tuple[str, str, str], ...]:
+        """The change as a tuple of one ``(name, before, after)``."""
+        return ((self.name, self.before, self.after),)
+
     def __str__(self) -> str:
-        said = "; ".join(f"{name} {before} -> {after}" for name, before, after in self.changes)
-        return f"t = {self.t:.6g}{those(self.parameters)}: {said}"
+        return f"t = {self.t:.6g}{those(self.parameters)}: {self.name} {self.before} -> {self.after}"
 
 
 def events_of(
@@ -80,13 +96,11 @@ def events_of(
     """What changes between each two segments; ``parameters`` says which have moved where."""
     found = []
     for j in range(1, len(labels)):
-        changed = np.flatnonzero(labels[j] != labels[j - 1])
-        words = [
-            (items[i], *((_KINK if kinks[i] else _BOUNDS)[int(labels[k][i])] for k in (j - 1, j)))
-            for i in changed.tolist()
-        ]
-        changes = tuple((name, before, after) for name, before, after in words)
-        found.append(Event(float(t[j]), changes, parameters(float(t[j]))))
+        changed, at = np.flatnonzero(labels[j] != labels[j - 1]), float(t[j])
+        there = parameters(at) if changed.size else {}
+        for i in changed.tolist():
+            before, after = ((_KINK if kinks[i] else _BOUNDS)[int(labels[k][i])] for k in (j - 1, j))
+            found.append(Event(at, items[i], before, after, i, there))
     return tuple(found)
 
 

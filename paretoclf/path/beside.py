@@ -168,7 +168,7 @@ def _for_ever(path: ProblemPath, j: int) -> bool:
 def _said(path: ProblemPath, end: float) -> list[str]:
     """What changes at a breakpoint, in the user's names."""
     near = [event for event in path.events if abs(event.t - end) <= max(path._least, 1e-12)]
-    return list(dict.fromkeys(f"{name} {after}" for event in near for name, _, after in event.changes))
+    return list(dict.fromkeys(f"{event.name} {event.after}" for event in near))
 
 
 def _ending(path: ProblemPath) -> str:

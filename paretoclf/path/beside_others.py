@@ -18,13 +18,6 @@ from paretoclf.path.on_line import OnLine
 class BesideOthers(OnLine):
     """A path of a program that judges those of others; its `proof` has a ``worst``."""
 
-    proof: Any
-
-    @property
-    def breakpoints(self) -> Array:
-        """Where it bends."""
-        raise NotImplementedError
-
     def judge(
         self,
         t: Any,

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -26,7 +26,6 @@ from paretoclf.common.checks import (
     Mask,
     Rng,
     State,
-    check_number,
     check_positions,
     require_scale_of_costs,
 )
@@ -351,6 +350,17 @@ class Path(Refining):
         """Costs at t; SampleCosts on a line between such."""
         return self.line.at(self._inside(t))
 
+    @property
+    def _moving(self) -> dict[str, tuple[float, float]]:
+        ends = (vars(end) if isinstance(end, Costs) else {} for end in (self.line.start, self.line.stop))
+        first, last = ends
+        return {name: (first[name], last[name]) for name in first if first[name] != last[name]}
+
+    def parameters(self, t: float) -> dict[str, Any]:
+        """The costs that move, at t; on a line of SampleCosts those of all samples."""
+        costs = self.costs(t)
+        return {name: getattr(costs, name) for name in self._moving} or {"costs": per_sample(costs, self.y)}
+
     def caps(self, t: float) -> Array:
         """Upper bounds of the multipliers at t, shape (n,)."""
         return self._caps_of(self.costs(t))
@@ -371,8 +381,8 @@ class Path(Refining):
         lead = float(np.sign(self.y @ self.caps(t))) if self._trivial(t) else 0.0
         return lead or super()._intercept(t, j)
 
-    def at(self, t: float | None = None, **costs: Any) -> Solution:
-        """Solution at t; its certificate is computed when asked for.
+    def at(self, t: Any = None, /, **parameter: float) -> Solution:
+        """Solution at t, or where a cost that moves has a value; its certificate is computed when asked for.
 
         Where costs times kernel values are so large, or one cost against the other so small, that rounding shows, the
         certificate is computed at once, with sums in twice the precision; if it fails, so is the solution. Its numbers
@@ -382,12 +392,10 @@ class Path(Refining):
         ----------
         t : float
             In [0, 1].
-        **costs
-            None: of a cost in place of t the error says which t is meant.
+        **parameter
+            In place of t one cost, as in ``path.at(C_plus=0.5)``.
         """
-        if costs:
-            raise InputError(f"t must be given, a number from 0 to 1, and nothing else{self._where_is(t, costs)}")
-        t = self._inside(t)
+        t = self._where(t, parameter)
         here, (j, share), P = self.line.at(t), self._locate(t), self.pieces
         caps, b, W = self._caps_of(here), float(share.between(P.b0[j], P.b1[j])), P.w
         if self._without_a_class(here):
@@ -404,22 +412,6 @@ class Path(Refining):
             return stored
         better = self._precise(t)
         return stored if better is None else better[1]
-
-    def _where_is(self, t: Any, given: Mapping[str, Any]) -> str:
-        """What to write in place of a cost: the t at which the line has it."""
-        ends, name = (self.line.start, self.line.stop), next(iter(given), "")
-        if t is not None or len(given) != 1 or name not in ("C_plus", "C_minus"):
-            return f", got {', '.join(given) or 'none'}"
-        if not all(isinstance(end, Costs) for end in ends):
-            return f", got {name}: samples have costs of their own here"
-        first, last = (float(getattr(end, name)) for end in ends)
-        cost = check_number(given[name], name)
-        if not min(first, last) <= cost <= max(first, last):
-            return f": {name} lies between {first:g} and {last:g} on this line, got {cost:g}"
-        if first == last:
-            return f": {name} is {first:g} everywhere on this line"
-        where = (cost - first) / (last - first)
-        return f": {name} = {cost:g} is at t = {where:.6g}, so write path.at({where:.17g})"
 
     def _rounds(self, t: float) -> bool:
         return self._rounds_below(self.caps(t))

@@ -199,9 +199,9 @@ def _nu_path(asymmetry: Any, hulls: Any, y: Array, **others: Any) -> NuPath:
     sizes = sizes_of(y)
     if asymmetry is not None:
         share = check_share(float(finite(asymmetry, "asymmetry", ())), "asymmetry")
-        return NuPath(along=FixedAsymmetry(share, *sizes), y=y, **others)
+        return NuPath(line=FixedAsymmetry(share, *sizes), y=y, **others)
     ends = finite(hulls, "hulls", (2, 2))
     if not ((ends > 0) & (ends <= 1)).all():
         raise InputError(f"hulls must lie in (0, 1], got {ends.tolist()}")
     start, stop = ((float(a), float(b)) for a, b in ends)
-    return NuPath(along=HullLine(start, stop, *sizes), y=y, **others)
+    return NuPath(line=HullLine(start, stop, *sizes), y=y, **others)

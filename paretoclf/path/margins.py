@@ -21,6 +21,7 @@ from paretoclf.common.errors import DegeneratePathError
 from paretoclf.engine.sets import LEFT, MARGIN, RIGHT
 from paretoclf.path.cost import Path, trace_costs
 from paretoclf.path.on_pieces import OnPieces, proved
+from paretoclf.path.on_segments import Rates
 from paretoclf.path.pieces import Pieces
 from paretoclf.problem.class_margins import ClassMargins, class_margins
 from paretoclf.problem.classifiers import Rule, linear_or_kernel
@@ -189,7 +190,7 @@ class MarginPath(OnPieces):
 
     slack_costs: Costs | None
 
-    no_page = "along which neither multipliers nor slope move"
+    no_page = "of margins, along which no sample changes its set"
 
     @property
     def parameter(self) -> str:
@@ -302,7 +303,7 @@ class MarginPath(OnPieces):
         """Norm of w; in the soft problem that of (w, xi), the slacks weighed by their costs."""
         return float(np.sqrt(self.value(float(self.breakpoints[0]))))
 
-    def at(self, share: float) -> Solution:
+    def at(self, share: Any = None, /, **parameter: float) -> Solution:
         """Solution at a share of the margin; its certificate is computed when asked for.
 
         Parameters
@@ -310,13 +311,30 @@ class MarginPath(OnPieces):
         share : float
             In the interval of the path; ``share(theta)`` of a theta.
         """
-        share, costs = self._inside(share), {} if self.slack_costs is None else vars(self.slack_costs)
+        share, costs = self._where(share, parameter), {} if self.slack_costs is None else vars(self.slack_costs)
         return Solution(
             classifier=self.rule(share),
             evidence=Evidence(partial(self.judged, share)),
             source="path",
             values={"theta": self.theta(share), **costs},
         )
+
+    @property
+    def bent(self) -> tuple[str, ...]:
+        """The multipliers: those of the negatives are in proportion to (1 - share) / share."""
+        return self.duals
+
+    def parameters(self, t: float) -> dict[str, Any]:
+        """The share, and the ratio of the margins."""
+        return {"share": t, "theta": self.theta(t)}
+
+    def _value_unit(self, t: float) -> float:
+        return 2.0
+
+    def _rates(self, j: int, t: float) -> Rates:
+        value, variables, _ = super()._rates(j, t)
+        falls = np.where(self.y > 0, 0.0, -self._weighed / t**2)  # of the negatives: in proportion to (1 - t) / t
+        return value, variables, {"alpha": falls}
 
     def _knot_coef(self, knots: Array) -> Array:
         return np.repeat(self._coef(float(knots[0]))[:, None], knots.size, axis=1)

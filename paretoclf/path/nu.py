@@ -504,7 +504,7 @@ class NuPath(OnPieces):
     ----------
     gram : Gram
     y : array of shape (n,)
-    along : FixedAsymmetry or HullLine
+    line : FixedAsymmetry or HullLine
         What the parameter t is: nu itself, or the position on a line in (1/nu_plus, 1/nu_minus).
     pieces : Pieces
         The stored solution. On a HullLine it is that of the reduced hulls, whose multipliers are affine in t: those of
@@ -524,17 +524,17 @@ class NuPath(OnPieces):
     Davenport, Baraniuk & Scott (2010), section 2, Theorem 3.
     """
 
-    along: FixedAsymmetry | HullLine
+    line: FixedAsymmetry | HullLine
 
-    no_page = "whose margins are at distances that move with nu, not at f = 1 and f = -1"
+    no_page = "of nu, whose margins are at distances that move, not at f = 1 and f = -1"
     equations = 2
 
     def __repr__(self) -> str:
         lo, hi = self.breakpoints[[0, -1]]
         what = (
-            f"nu {lo:g} to {hi:g}, asymmetry={self.along.asymmetry:g}"
-            if isinstance(self.along, FixedAsymmetry)
-            else f"t {lo:g} to {hi:g}, (nu_plus, nu_minus) {_pair(self.along.start)} to {_pair(self.along.stop)}"
+            f"nu {lo:g} to {hi:g}, asymmetry={self.line.asymmetry:g}"
+            if isinstance(self.line, FixedAsymmetry)
+            else f"t {lo:g} to {hi:g}, (nu_plus, nu_minus) {_pair(self.line.start)} to {_pair(self.line.stop)}"
         )
         return (
             f"NuPath({what}, {self.y.size} samples, {self.breakpoints.size} breakpoints, "
@@ -544,12 +544,12 @@ class NuPath(OnPieces):
     @property
     def parameter(self) -> str:
         """What messages call t."""
-        return "nu" if isinstance(self.along, FixedAsymmetry) else "t"
+        return "nu" if isinstance(self.line, FixedAsymmetry) else "t"
 
     @property
     def _whole_line(self) -> LineOfNu:
         lo, hi = (float(t) for t in self.pieces.t[[0, -1]])
-        return LineOfNu(self.gram, self.y, self.along, (lo, hi))
+        return LineOfNu(self.gram, self.y, self.line, (lo, hi))
 
     @property
     def _about(self) -> str:
@@ -558,11 +558,11 @@ class NuPath(OnPieces):
     @cached_property
     def star(self) -> NuStar | None:
         """At fixed asymmetry: the largest nu whose solution is trivial; None if the path does not get that far."""
-        if not isinstance(self.along, FixedAsymmetry):
+        if not isinstance(self.line, FixedAsymmetry):
             return None
         low, above = (float(t) for t in self.pieces.t[:2])
         trivial = low > 0.0 and self.rho(low) == 0.0
-        if not trivial and max(nu * n for nu, n in zip(self.along.classes(low), self._sizes, strict=True)) > 1.0:
+        if not trivial and max(nu * n for nu, n in zip(self.line.classes(low), self._sizes, strict=True)) > 1.0:
             return None
         at = 0.5 * (low + above) if trivial or low == 0.0 else low  # inside the last piece: w, b and rho go to 0 there
         coef, b = self.y * self.alpha(at), self._intercept(at)
@@ -581,20 +581,46 @@ class NuPath(OnPieces):
 
     @property
     def _sizes(self) -> tuple[int, int]:
-        return self.along.n_plus, self.along.n_minus
+        return self.line.n_plus, self.line.n_minus
 
     def _unit(self, t: float) -> float:
         """What the stored multipliers are to be multiplied by."""
-        return 0.5 * self.along.nu(t)[0] if isinstance(self.along, HullLine) else 1.0
+        return 0.5 * self.line.nu(t)[0] if isinstance(self.line, HullLine) else 1.0
+
+    def _bent(self, t: float) -> float:
+        """On a HullLine 1 / nu is affine in t."""
+        return self._unit(t) * (1.0 / self._unit(0.0) - 1.0 / self._unit(1.0)) if self.parameter == "t" else 0.0
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """``"w"`` where the kernel is linear, ``"b"``, and the margin ``"rho"``."""
+        return (*super().variables, "rho")
+
+    @property
+    def bent(self) -> tuple[str, ...]:
+        """On a line of pairs everything, ``"value"``, too: affine there are the weights of the hulls."""
+        return () if self.parameter == "nu" else ("value", *self.variables, *self.duals)
+
+    def parameters(self, t: float) -> dict[str, Any]:
+        """nu, or the pair of nu_plus and nu_minus, at t."""
+        if isinstance(self.line, FixedAsymmetry):
+            return {"nu": t}
+        ends = zip(("nu_plus", "nu_minus"), self.line.start, self.line.stop, self.line.classes(t), strict=True)
+        return {name: at for name, first, last, at in ends if first != last}
+
+    def _read(self, name: str, j: int, share: Array, t: Array) -> list[Any]:
+        if name != "rho":
+            return super()._read(name, j, share, t)
+        return [float(self._between(self.pieces.rho0, self.pieces.rho1, u, j)) for u in t.tolist()]
 
     def costs(self, t: float) -> Costs | None:
         """Costs at which the 2C-SVM has the same classifier up to scale (Theorem 2); None where rho = 0."""
         rho = self.rho(t)
-        return equivalent_costs(self.along.nu(t)[1], rho, self.y.size)
+        return equivalent_costs(self.line.nu(t)[1], rho, self.y.size)
 
     def caps(self, t: float) -> Array:
         """Upper bounds of the multipliers, shape (n,)."""
-        return caps_of(self.along.nu(self._inside(t))[1], self.y)
+        return caps_of(self.line.nu(self._inside(t))[1], self.y)
 
     def rho(self, t: float) -> float:
         """The path's margin at t; where the hulls meet it is 0."""
@@ -604,7 +630,7 @@ class NuPath(OnPieces):
         """Minus half the squared norm of w."""
         return self._unit(t) ** 2 * super()._value(t)
 
-    def at(self, t: float) -> Solution:
+    def at(self, t: Any = None, /, **parameter: float) -> Solution:
         """Solution at t; its certificate is computed when asked for.
 
         Parameters
@@ -612,7 +638,7 @@ class NuPath(OnPieces):
         t : float
             A number in the range of the path: nu, or the position on the line.
         """
-        t = self._inside(t)
+        t = self._where(t, parameter)
         evidence, rho = Evidence(partial(self._judged, t)), self.rho(t)
         interval, notes = None, tuple[str, ...]()
         if self._whole(t):
@@ -620,7 +646,7 @@ class NuPath(OnPieces):
             if not best.unique:
                 interval = best.b_interval
                 notes = (f"Not unique: every intercept in [{interval[0]:.6g}, {interval[1]:.6g}] is optimal.",)
-        nu, asymmetry = self.along.nu(t)
+        nu, asymmetry = self.line.nu(t)
         w = self._stored_slope(t)
         rule: Rule = linear_or_kernel(self.gram, self._coef(t), w, self._intercept(t), interval)
         if rho == 0.0:
@@ -637,7 +663,7 @@ class NuPath(OnPieces):
 
     def _whole(self, t: float) -> bool:
         """Whether nu_plus n_plus or nu_minus n_minus is a whole number, so that intercepts may not be unique."""
-        ranks = [nu * size for nu, size in zip(self.along.classes(t), self._sizes, strict=True)]
+        ranks = [nu * size for nu, size in zip(self.line.classes(t), self._sizes, strict=True)]
         return any(abs(r - round(r)) <= WHOLE_RANK * size for r, size in zip(ranks, self._sizes, strict=True))
 
     def _most_multipliers(self) -> Array:
@@ -646,7 +672,7 @@ class NuPath(OnPieces):
 
     def graded(self, points: Array) -> Graded:
         """What the judge of the 2nu-SVM says of the solutions at some points."""
-        pairs = [self.along.nu(float(t)) for t in points]
+        pairs = [self.line.nu(float(t)) for t in points]
         nu, asymmetry = (np.array(x) for x in zip(*pairs, strict=True))
         alpha, W = self._expand(points)[0], self._stored_slopes(points)
         own = np.array([[self._intercept(float(t)), self.rho(float(t))] for t in points]).T
@@ -657,29 +683,29 @@ class NuPath(OnPieces):
         return self.graded(np.array([t])).judged(0)
 
     def _exact_bounds(self, t: float) -> ExactBounds:
-        nu, asymmetry = self.along.nu(t)
+        nu, asymmetry = self.line.nu(t)
         problem = SoftMargin(self.y, self.gram.quadratic, caps_of(asymmetry, self.y), nu=nu)
         return problem.bounds(self._stored(t)[None], self._intercept(t), self._stored_slope(t), self.rho(t))
 
     @property
     def soft_margin(self) -> SoftMargin:
         """The 2nu-SVM along the line."""
-        total = np.array([2.0, 2.0] if isinstance(self.along, HullLine) else [0.0, 1.0])
+        total = np.array([2.0, 2.0] if isinstance(self.line, HullLine) else [0.0, 1.0])
         return SoftMargin.of(self.gram, self.y, self._caps_along, nu=total)
 
     @property
     def _caps_along(self) -> Array:
         """Caps of the stored multipliers at t = 0 and at t = 1, shape (2, n)."""
-        if isinstance(self.along, HullLine):  # multipliers are 2 / nu times those of the 2nu-SVM, and so are their caps
-            return np.stack([caps_of(self.along.nu(t)[1], self.y) / self._unit(t) for t in (0.0, 1.0)])
-        return np.stack([caps_of(self.along.asymmetry, self.y)] * 2)
+        if isinstance(self.line, HullLine):  # multipliers are 2 / nu times those of the 2nu-SVM, and so are their caps
+            return np.stack([caps_of(self.line.nu(t)[1], self.y) / self._unit(t) for t in (0.0, 1.0)])
+        return np.stack([caps_of(self.line.asymmetry, self.y)] * 2)
 
     def _judge(self, points: Array) -> list[Certificate]:
         graded = self.graded(points)
         return [graded.judged(j).certificate for j in range(points.size)]
 
     def _own(self) -> dict[str, Any]:
-        line = self.along
+        line = self.line
         if isinstance(line, FixedAsymmetry):
             return {"asymmetry": np.array(line.asymmetry)}
         return {"hulls": np.array([line.start, line.stop])}

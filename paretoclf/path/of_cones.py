@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.common.checks import Array, check_count, check_share
+from paretoclf.common.checks import Array, check_share
 from paretoclf.common.errors import InputError
-from paretoclf.common.tables import Tabular
 from paretoclf.engine.reduction.program import between
 from paretoclf.path.along import Beyond, Event, ProblemPoint
 from paretoclf.path.beside_others import BesideOthers
 from paretoclf.path.of_cones_stored import arrays_of
-from paretoclf.path.on_line import Source, plain
+from paretoclf.path.on_line import Source
+from paretoclf.path.on_segments import plain
 from paretoclf.path.program_ends import refusal
 from paretoclf.proof.cone_band import BandProof, judge_cone_ray, prove_band
 from paretoclf.proof.cone_judge import ConeJudge
@@ -69,7 +69,7 @@ class SlopeBounds:
 
 
 @dataclass(frozen=True, repr=False)
-class ConePath(BesideOthers, Tabular):
+class ConePath(BesideOthers):
     """A path of feasible points of any convex program, within eps of the optimal value at every t.
 
     Attributes
@@ -172,13 +172,12 @@ class ConePath(BesideOthers, Tabular):
         duals = {name: plain(value) for name, value in line.duals(between((k.z, j.z), u)).items()}
         return BandPoint(t, line.value(x, t), self.parameters(t), variables, duals, self._bounds(t))
 
-    def value(self, t: float | Mapping[Any, Any] | None = None, /, **parameter: float) -> float:
-        """The objective at the path's own point, which is feasible; where as for `at`.
+    def _value(self, t: float) -> float:
+        """The objective at the path's own point, which is feasible.
 
         It is that of the compiled program, whose columns for norms and the like are part of the point: the objective as
         it is written may be a little better at the point's variables.
         """
-        t = self._where(t, parameter)
         return self.program.value(self.proof.point(self._piece(t), t)[1], t)
 
     def slopes(
@@ -199,7 +198,7 @@ class ConePath(BesideOthers, Tabular):
             A parameter, a number that moves, for a unit of which it is; by default for t.
         """
         t, line = self._where(t, parameter), self.program
-        first, last = self._range(per) if per is not None else (0.0, 1.0)
+        first, last = self._per(per) if per is not None else (0.0, 1.0)
         if line.A_stop is not None:
             raise InputError(
                 "slopes has no bounds where a parameter multiplies a variable of a constraint: the optimal value is "
@@ -247,30 +246,13 @@ class ConePath(BesideOthers, Tabular):
             found.append((lower / stop, upper / stop))
         return found
 
-    def along(self, name: str, points: int | None = None) -> tuple[Array, Array]:
-        """A variable, or the multiplier of a constraint, at every pair, or at some points of each piece.
-
-        Parameters
-        ----------
-        name : str
-        points : int, optional
-            How many, from one end of a piece to the other; by default both ends, between which it is affine, but for
-            variables where a parameter moves the matrix of the constraints: these bend a little.
-
-        Returns
-        -------
-        t, values : arrays of shape (points k,), (points k, ...)
-        """
-        line, name = self.program, self._named(name)
-        share = np.linspace(0.0, 1.0, 2 if points is None else check_count(points, "points", 2))
-        t = between((self.t[:-1, None], self.t[1:, None]), share).ravel()
+    def _read(self, name: str, j: int, share: Array, t: Array) -> list[Any]:
+        line = self.program
+        if name in line.variables and line.A_stop is not None:  # coefficients move: the points bend a little
+            return [line.variables[name].of(self.proof.point(j, float(at))[1]) for at in t]
         own = self._points if name in line.variables else self._multipliers
-        at = between((own[:-1, None], own[1:, None]), share[:, None]).reshape(t.size, -1)
-        if name in line.variables and line.A_stop is not None:
-            pieces = np.repeat(np.arange(self.t.size - 1), share.size).tolist()
-            at = np.array([self.proof.point(j, s)[1] for j, s in zip(pieces, t.tolist(), strict=True)])
         reading = line.variables[name] if name in line.variables else line.multipliers[name]
-        return t, np.array([reading.of(each) for each in at])
+        return [reading.of(between(own[j : j + 2], each)) for each in share]
 
     @cached_property
     def _points(self) -> Array:
@@ -304,11 +286,9 @@ class ConePath(BesideOthers, Tabular):
         found = []
         for j in range(1, self.t.size):
             changed = np.flatnonzero(state[j] != state[j - 1]).tolist()
-            words = [
-                (name, yes, no) if state[j - 1, i] else (name, no, yes) for i in changed for name, yes, no in [names[i]]
-            ]
-            if words:
-                found.append(Event(float(self.t[j]), tuple(words)))
+            for i in changed:
+                name, yes, no = names[i]
+                found.append(Event(float(self.t[j]), name, *((yes, no) if state[j - 1, i] else (no, yes))))
         return tuple(found)
 
     @cached_property
@@ -366,10 +346,10 @@ class ConePath(BesideOthers, Tabular):
         return f"{self.status} beyond t = {self.beyond.t:.7g} ({', '.join(self.beyond.blame) or 'what CVXPY added'})"
 
     def _rows(self) -> Iterator[dict[str, Any]]:
+        """One for each pair, with the bounds of the optimal value."""
         for t in self.t.tolist():
             low, high = self._bounds(t)
-            scalars = {name: value for name, value in self.parameters(t).items() if np.ndim(value) == 0}
-            yield {"t": t, **scalars, "lower": low, "upper": high}
+            yield {**self._row(t), "lower": low, "upper": high}
 
     def __repr__(self) -> str:
         sizes = f"{self.program.n} columns and {self.program.m} rows"

@@ -17,11 +17,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from paretoclf.common.checks import Array, Index, check_count
+from paretoclf.common.checks import Array, Index
 from paretoclf.common.errors import DegeneratePathError, InputError
 from paretoclf.common.files import AnyFile
 from paretoclf.common.linear_programs import linprog
-from paretoclf.common.tables import Tabular
 from paretoclf.common.tolerances import CERTIFY
 from paretoclf.engine.general import follow
 from paretoclf.engine.reduction.presolve import reduce
@@ -30,16 +29,14 @@ from paretoclf.engine.reduction.reduced import Reduced
 from paretoclf.path.along import (
     Beyond,
     Event,
-    PriceAlong,
     ProblemPoint,
-    Slope,
-    Slopes,
     events_of,
     moves,
 )
 from paretoclf.path.beside_others import BesideOthers
 from paretoclf.path.of_problem_stored import arrays_of
-from paretoclf.path.on_line import Source, plain
+from paretoclf.path.on_line import Source
+from paretoclf.path.on_segments import Rates, plain
 from paretoclf.path.program_ends import (
     OutOfExchanges,
     beyond_of,
@@ -54,7 +51,7 @@ from paretoclf.proof.programs import CompiledProof, Sizes, Units, judge_points
 
 
 @dataclass(frozen=True, repr=False)
-class ProblemPath(BesideOthers, Tabular):
+class ProblemPath(BesideOthers):
     """The optimum of a quadratic or linear program at every point of a line of its parameters.
 
     Attributes
@@ -127,9 +124,9 @@ class ProblemPath(BesideOthers, Tabular):
         return self.points.spread()
 
     @property
-    def breakpoints(self) -> Array:
-        """Where it bends: ends of the segments, increasing; the last is where the path ends."""
-        return np.unique(self.t)
+    def parabolas(self) -> tuple[str, ...]:
+        """Names of the variables next to which a moving parameter stands: parabolas on a segment."""
+        return self.program.parabolas
 
     @cached_property
     def proof(self) -> CompiledProof:
@@ -194,50 +191,17 @@ class ProblemPath(BesideOthers, Tabular):
         duals = {name: plain(value) for name, value in line.duals(z).items()}
         return ProblemPoint(t, line.value(x, t), self.parameters(t), variables, duals)
 
-    def value(self, t: float | Mapping[Any, Any] | None = None, /, **parameter: float) -> float:
-        """The optimal value; where as for `at`."""
-        t = self._where(t, parameter)
+    def _value(self, t: float) -> float:
         return self.program.value(self._between(t)[0], t)
 
-    def slopes(
-        self, t: float | Mapping[Any, Any] | None = None, /, *, per: str | None = None, **parameter: float
-    ) -> Slopes:
-        """Right and left derivatives of the value, of every variable and of every dual, and how far they hold.
-
-        Parameters
-        ----------
-        t, **parameter
-            Where, as for `at`.
-        per : str, optional
-            A parameter, a number that moves, for a unit of which rates (and ``until``) are given; by default for t.
-
-        Notes
-        -----
-        Breakpoints are known as well as the data that move (`paretoclf.problem.parametric_qp.shortest_stretch`): no
-        nearer to one than that is t beside it, and no stretch that is shorter is a side.
-        """
-        t = self._where(t, parameter)
-        first, last = self._range(per) if per is not None else (0.0, 1.0)
-        pieces, least, line = self.stretches, self._least, self.program
-        after = int(np.searchsorted(self.t[pieces + 1], t + least, side="right"))
-        before = int(np.searchsorted(self.t[pieces], t - least, side="left")) - 1
-
-        def rates(k: int, side: int) -> Slope | None:
-            if not 0 <= k < pieces.size:
-                return None
-            j = int(pieces[k])
-            begin, end = self.t[j : j + 2].tolist()
-            here, unit, (own, prices) = min(max(t, begin), end), last - first, self.points.segment(j)
-            x, z = self._between(here, j)
-            dx, dz = (np.diff(each, axis=0)[0] / (end - begin) for each in (own, prices))
-            variables = {name: plain(each / unit) for name, each in line.rates(x, dx, here).items()}
-            duals = {name: plain(each / unit) for name, each in line.duals(dz).items()}
-            return Slope(line.rate(x, z) / unit, variables, duals, float(between((first, last), (begin, end)[side])))
-
-        return Slopes(float(between((first, last), t)), rates(before, 0), rates(after, 1))
+    def _rates(self, j: int, t: float) -> Rates:
+        line, length = self.program, float(self.t[j + 1] - self.t[j])
+        x, z = self._between(t, j)
+        dx, dz = (np.diff(each, axis=0)[0] / length for each in self.points.segment(j))
+        return line.rate(x, z), line.rates(x, dx, t), line.duals(dz)
 
     @cached_property
-    def _least(self) -> float:
+    def _least(self) -> float:  # type: ignore[override]
         """No stretch that is shorter can be told from a point; 0 where all are."""
         moving = [np.stack(pair) for pair in moves(self.ends).values()]
         least = shortest_stretch(self.program.q, self.program.b, *moving)
@@ -246,50 +210,13 @@ class ProblemPath(BesideOthers, Tabular):
     @cached_property
     def stretches(self) -> Index:
         """The segments that are longer than what the data that move can tell from a point."""
-        return np.flatnonzero(np.diff(self.t) > self._least)
+        return super().stretches
 
-    def along(self, name: str, points: int | None = None) -> tuple[Array, Array]:
-        """A variable, or the multiplier of a constraint, at some points of each segment.
-
-        Parameters
-        ----------
-        name : str
-        points : int, optional
-            How many, from one end to the other; by default both ends, between which it is affine, and 3 of a variable
-            of ``program.parabolas``, which is a parabola through them.
-
-        Returns
-        -------
-        t, values : arrays of shape (points k,), (points k, ...)
-        """
-        line, name = self.program, self._named(name)
-        usual = 3 if name in line.parabolas else 2
-        share = np.linspace(0.0, 1.0, usual if points is None else check_count(points, "points", 2))
-        t = between((self.t[:-1, None], self.t[1:, None]), share).ravel()
-        shape, found = (self.t.size - 1, share.size), list[Any]()
-        for j, at in enumerate(t.reshape(shape).tolist()):
-            x, z = (between(ends, share[:, None]) for ends in self.points.segment(j))
-            if name in line.multipliers:
-                found += [line.multipliers[name].of(each) for each in z]
-            else:
-                found += [line.values(each, here)[name] for each, here in zip(x, at, strict=True)]
-        return t, np.array(found)
-
-    def shadow_price(self, constraint: Any) -> PriceAlong:
-        """The multiplier of a constraint as a function of t.
-
-        Parameters
-        ----------
-        constraint : str or cvxpy constraint
-            Its label (or ``"constraint k"``), or the constraint itself.
-        """
-        name = constraint if isinstance(constraint, str) else self._called(constraint)
-        if name not in self.program.multipliers:
-            known = ", ".join(self.program.multipliers) or "none"
-            raise InputError(f"constraint must be one whose multiplier is known, one of {known}, got {name!r:.100}")
-        t, price = self.along(name)
-        ends = (2 * self.stretches[:, None] + np.arange(2)).ravel() if self.stretches.size else slice(None)
-        return PriceAlong(name, t[ends], price[ends], self._least)
+    def _read(self, name: str, j: int, share: Array, t: Array) -> list[Any]:
+        line, (x, z) = self.program, (between(ends, share[:, None]) for ends in self.points.segment(j))
+        if name in line.multipliers:
+            return [line.multipliers[name].of(each) for each in z]
+        return [line.values(each, here)[name] for each, here in zip(x, t.tolist(), strict=True)]
 
     def _dual_error(self, t: float, duals: Mapping[str, Array]) -> float:
         """How far multipliers are from those of any optimum: signs, products with slacks, stationarity.
@@ -336,13 +263,6 @@ class ProblemPath(BesideOthers, Tabular):
         share = (t - self.t[j]) / length if length > 0 else 0.0
         x, z = self.points.segment(j)
         return between(x, share), between(z, share)
-
-    def _rows(self) -> Iterator[dict[str, Any]]:
-        """One for each change of an event, as for the paths of classifiers."""
-        for event in self.events:
-            scalars = {name: value for name, value in event.parameters.items() if np.ndim(value) == 0}
-            for name, before, after in event.changes:
-                yield {"t": event.t, **scalars, "name": name, "before": before, "after": after}
 
     def __repr__(self) -> str:
         sizes = f"{self.program.n} columns and {self.program.m} rows"

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from functools import cached_property, partial
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
 from paretoclf.common.checks import Array, Index, State, check_inside
 from paretoclf.common.errors import DegeneratePathError, InputError
 from paretoclf.common.files import AnyFile
-from paretoclf.common.tables import Tabular
 from paretoclf.common.tolerances import BOUND_ROUNDING, CERTIFY
 from paretoclf.engine.sets import LEFT, MARGIN, RIGHT
+from paretoclf.path.along import Event
+from paretoclf.path.on_segments import OnSegments, Rates
 from paretoclf.path.pieces import Pieces, Shares
-from paretoclf.path.scored import errors_of
-from paretoclf.path.stored_samples import write_arrays
+from paretoclf.path.stored_samples import arrays_with
 from paretoclf.problem.costs import Costs
 from paretoclf.problem.gram import Gram
 from paretoclf.problem.lines import SampleLine
@@ -31,28 +30,16 @@ from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.proof.solution import Solution
 from paretoclf.proof.values import outside
 from paretoclf.roc.scores import PathScores, zero_rounding
-
-if TYPE_CHECKING:
-    from paretoclf.roc.error_curve import ErrorCurve
+from paretoclf.solve.of_items import LineOfItems
 
 _SETS = {RIGHT: "R", LEFT: "L", MARGIN: "M"}
-
-
-@dataclass(frozen=True)
-class PathEvent:
-    """One sample changes its set: ``"R"`` (multiplier 0), ``"L"`` (at its cap), ``"M"`` (margin set)."""
-
-    t: float
-    sample: int
-    before: str
-    after: str
 
 
 _BLOCK = 256  # columns of multipliers expanded at a time
 
 
 @dataclass(frozen=True)
-class OnPieces(Tabular):
+class OnPieces(OnSegments):
     """What is common to paths whatever their parameter t is, from ``pieces.t[0]`` to ``pieces.t[-1]``.
 
     Attributes
@@ -70,17 +57,40 @@ class OnPieces(Tabular):
     pieces: Pieces = field(repr=False, kw_only=True)
     seconds: float = field(default=0.0, kw_only=True)
 
-    #: Why `page` has none of this kind of path; empty where it has.
+    status = "end"
+    beyond = None
+
+    #: Why `page` shows no samples of this kind of path; empty where it does.
     no_page: ClassVar[str] = ""
     #: How many equations the multipliers obey.
     equations: ClassVar[int] = 1
+    #: The label of the constraint that the multipliers are of, in the model of the formulation.
+    _aliases: ClassVar[Mapping[str, str]] = {"margin": "alpha"}
 
     # ---- what each kind of path says of itself ----------------------------------------------------------------
 
     @property
-    def parameter(self) -> str:
-        """What messages call t."""
-        return "t"
+    def t(self) -> Array:  # type: ignore[override]
+        """Ends of the pieces, increasing, shape (k + 1,)."""
+        return self.pieces.t
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """``"w"`` where the kernel is linear, and ``"b"``."""
+        return ("w", "b") if self.gram.linear else ("b",)
+
+    @property
+    def duals(self) -> tuple[str, ...]:
+        """The multipliers of the samples, ``"alpha"``; the label of their constraint, ``"margin"``, says so, too."""
+        return ("alpha",)
+
+    @property
+    def _moving(self) -> Mapping[str, tuple[float, float]]:
+        return {} if self.parameter == "t" else {self.parameter: (0.0, 1.0)}
+
+    def parameters(self, t: float) -> dict[str, Any]:
+        """The parameters that move, at t."""
+        return {} if self.parameter == "t" else {self.parameter: t}
 
     def costs(self, t: float) -> Any:
         """Costs at t; None where there are none."""
@@ -90,13 +100,21 @@ class OnPieces(Tabular):
         """Upper bounds of the multipliers at t, shape (n,)."""
         raise NotImplementedError
 
-    def at(self, t: float) -> Solution:
+    def at(self, t: Any = None, /, **parameter: float) -> Solution:
         """Solution at t."""
         raise NotImplementedError
 
     def _unit(self, t: float) -> float:
         """What stored multipliers, slopes and intercepts are to be multiplied by."""
         return 1.0
+
+    def _bent(self, t: float) -> float:
+        """How fast that grows, as a share of it."""
+        return 0.0
+
+    def _value_unit(self, t: float) -> float:
+        """What minus the value of `problem` is to be multiplied by."""
+        return self._unit(t) ** 2
 
     def _trivial(self, t: float) -> bool:
         """Whether no multiplier may differ from 0 at t: then w = 0 exactly, where rounding would count infinitely."""
@@ -209,6 +227,27 @@ class OnPieces(Tabular):
         """The same at some points, shape (d, k)."""
         return None if self.pieces.w is None else np.stack([self.slope(float(t)) for t in points], axis=1)
 
+    def _read(self, name: str, j: int, share: Array, t: Array) -> list[Any]:
+        points = t.tolist()
+        if name == "b":  # it may jump where two pieces meet
+            return [self.gram.intercept(self._intercept(u, j), partial(self.slope, u)) for u in points]
+        return [self.slope(u) if name == "w" else self.alpha(u) for u in points]
+
+    def _rates(self, j: int, t: float) -> Rates:
+        ends, (before, after), bent = self.t[j : j + 2], self._locate(t, j)[1], self._bent(t)
+        length, here, units = float(ends[1] - ends[0]), np.array([t]), [self._unit(float(end)) for end in ends]
+
+        def rate(name: str) -> Any:
+            first, last = self._read(name, j, np.array([0.0, 1.0]), ends)
+            return self._unit(t) * (last / units[1] - first / units[0]) / length + (
+                bent * self._read(name, j, np.array([after]), here)[0] if bent else 0.0
+            )
+
+        start, end, bend = self.pieces.value[j].tolist()
+        value = start + after * (end - start) - before * after * bend
+        grows = self._unit(t) ** 2 * ((end - start - (before - after) * bend) / length + 2.0 * bent * value)
+        return grows, {name: rate(name) for name in self.variables}, {name: rate(name) for name in self.duals}
+
     def scores(self, X: Any) -> PathScores:
         """Scores of new samples as an exact piecewise affine function of t.
 
@@ -275,10 +314,13 @@ class OnPieces(Tabular):
             out += self._judge(points[first : first + _BLOCK])
         return out
 
-    def save(self, file: AnyFile) -> None:
-        """Write the path to an npz file (to a temporary name first, then renamed); `load` reads it."""
+    def _arrays(self) -> Mapping[str, Any]:
         stored = {name: value for name, value in vars(self.pieces).items() if value is not None}
-        write_arrays(file, self.gram, self.y, self.seconds, {**stored, **self._own()})
+        return arrays_with(self.gram, self.y, self.seconds, {**stored, **self._own()})
+
+    def _by_a_solver(self, t: Array) -> Array:
+        (low, high), line = self._range, LineOfItems(self.problem)
+        return np.array([-self._value_unit(u) * line.solve((u - low) / (high - low)) for u in t.tolist()])
 
     # ---- breakpoints, events and sets -------------------------------------------------------------------------
 
@@ -298,24 +340,20 @@ class OnPieces(Tabular):
         return np.asarray(np.diff(self.pieces.ptr)[first])
 
     @cached_property
-    def events(self) -> list[PathEvent]:
+    def events(self) -> tuple[Event, ...]:
         """Every change of set, in order."""
-        state = self.pieces.state.copy()
-        out = []
-        for j, i, new in self.pieces.changes.T:
-            out.append(PathEvent(float(self.pieces.t[j]), int(i), _SETS[int(state[i])], _SETS[int(new)]))
+        state, out = self.pieces.state.copy(), []
+        for t, i, new in zip(self.t[self.pieces.changes[0]].tolist(), *self.pieces.changes[1:].tolist(), strict=True):
+            out.append(Event(t, f"alpha[{i}]", _SETS[int(state[i])], _SETS[new], i))
             state[i] = new
-        return out
+        return tuple(out)
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         """One for each event: the breakpoints are where they are."""
-        for event in self.events:
+        for event, row in zip(self.events, super()._rows(), strict=True):
             costs = self.costs(event.t)
-            yield {
-                self.parameter: event.t,
-                **(vars(costs) if isinstance(costs, Costs) else {}),
-                **{"sample": event.sample, "before": event.before, "after": event.after},
-            }
+            start = {**self._row(event.t), **(vars(costs) if isinstance(costs, Costs) else {})}
+            yield {**start, **row, "sample": event.sample}
 
     def _inside(self, t: Any) -> float:
         """One number in the range of the path."""
@@ -332,30 +370,6 @@ class OnPieces(Tabular):
         if j is None:
             j = min(int(ends.searchsorted(t, side="right")) - 1, ends.size - 2)
         return j, Shares.of(t, float(ends[j]), float(ends[j + 1]))
-
-    def value(self, t: Any) -> Any:
-        """Optimal value at t: piecewise quadratic, and concave. An array of t gives an array of values.
-
-        Parameters
-        ----------
-        t : float or array
-            In the range of the path.
-
-        Returns
-        -------
-        float or array of the shape of t
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import paretoclf as pc
-        >>> path = pc.trace(pc.TwoCSVM([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1]), start=(0, 0), stop=(1, 1))
-        >>> np.round(path.value([0.5, 1.0]), 6)
-        array([1.555556, 2.888889])
-        """
-        if np.ndim(t):
-            return np.array([self._value(self._inside(u)) for u in np.ravel(t)]).reshape(np.shape(t))
-        return self._value(self._inside(t))
 
     def _value(self, t: float) -> float:
         return self._value_on(*self._locate(t))
@@ -448,35 +462,15 @@ class OnPieces(Tabular):
         """What is proved of the worst piece (``proof.worst``), at every t on it: where it passes, all do."""
         return self.proof.worst
 
-    def error_curve(self, X: Any, y: Any) -> ErrorCurve:
-        """False positives and false negatives on (held-out) samples as exact step functions of t.
-
-        Parameters
-        ----------
-        X : array of shape (m, d)
-            As for `Classifier.decision_function`.
-        y : array of shape (m,)
-            Labels -1 and +1, both present.
-
-        Examples
-        --------
-        >>> import paretoclf as pc
-        >>> svm = pc.TwoCSVM([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1])
-        >>> pc.trace(svm, start=(0.4, 1.6), stop=(1.6, 0.4)).error_curve([[0.5], [2.5]], [-1, 1]).minimax()
-        (Optimum(t in [0.277778, 0.722222), fpr 0, fnr 0, objective 0),)
-        """
-        line = getattr(self, "line", None)  # of a path through the cost plane
-        return errors_of(self.scores(X), y, line, self.parameter)
-
     def page(
         self,
-        file: str | os.PathLike[str],
+        file: AnyFile,
+        title: str | None = None,
+        *,
         X: Any = None,
         y: Any = None,
-        *,
         features: Sequence[int] | None = None,
         feature_names: Sequence[str] | None = None,
-        title: str | None = None,
         rates: str = "given samples",
     ) -> None:
         """Write the path as a page to play with: one HTML file, which needs no server and no network.
@@ -485,12 +479,15 @@ class OnPieces(Tabular):
         features; multipliers; coefficients; the optimal value with its proved bounds and the duality gap; the events;
         and, of samples that are given, the rates. Everything is interpolated between the knots of the path, and that
         is exact, but for the boundary of a kernel, which is drawn from scores on a grid. At an end where a cost is
-        zero the intercept is the limit of those before it. Paths of costs and of quantiles have pages.
+        zero the intercept is the limit of those before it. The page of a path of nu, or of margins, has variables,
+        multipliers, value, rates and events, and no samples.
 
         Parameters
         ----------
         file : path
             Ends in ``.html``.
+        title : str, optional
+            Default: what the path prints as.
         X, y : arrays of shape (m, d) and (m,), optional
             Samples and labels for the rates, best held out; by default there are none.
         features : pair of int, optional
@@ -498,16 +495,13 @@ class OnPieces(Tabular):
             principal directions, through the mean.
         feature_names : sequence of str, optional
             Default: those of the frame, or x1, x2, ...
-        title : str, optional
-            Default: what the path prints as.
         rates : str, optional
             What the page calls the samples of the rates; default: "given samples".
 
         Raises
         ------
         InputError
-            If this kind of path has no page, there are no two features to show, an argument does not fit, or the file
-            cannot be written.
+            If there are no two features to show, an argument does not fit, or the file cannot be written.
 
         Examples
         --------
@@ -520,15 +514,17 @@ class OnPieces(Tabular):
         ...     [file.name for file in Path(folder).iterdir()]
         ['page.html']
         """
+        options = {"features": features, "feature_names": feature_names}
         if self.no_page:
-            raise InputError(f"no page for a {type(self).__name__}, {self.no_page}; plot() draws it")
+            given = [name for name, value in {"X": X, "y": y, **options}.items() if value is not None]
+            if given:
+                raise InputError(f"{given[0]} must be left out: no page shows samples for a path {self.no_page}")
+            return super().page(file, title)
         from paretoclf.plotting.page import write_page  # only when a page is wanted
 
-        options = {"features": features, "feature_names": feature_names, "title": title, "rates": rates}
-        write_page(self, file, X, y, **options)
+        write_page(self, file, X, y, title=title, rates=rates, **options)
 
-    def plot(self, ax: Any = None, *, xscale: str | None = None) -> Any:
-        """Draw the solution and the duality gap; see `paretoclf.plotting.PathDisplay`."""
+    def _plot(self, ax: Any, xscale: str | None) -> Any:
         from paretoclf.plotting.path import PathDisplay  # matplotlib only when a picture is wanted
 
         return PathDisplay.from_path(self).plot(ax=ax, xscale=xscale)

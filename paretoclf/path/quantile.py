@@ -302,6 +302,11 @@ class QuantilePath(Refining):
         tau = self._inside(tau)
         return np.where(self.y > 0, 2 * (1 - tau) / self.y.size, 2 * tau / self.y.size)
 
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """``"w"`` where the kernel is linear, and ``"b"`` where there is a constant feature."""
+        return super().variables if self.bias else super().variables[:-1]
+
     def _coef(self, tau: float) -> Array:
         return self.y * self.alpha(tau) / self.lam
 
@@ -317,7 +322,10 @@ class QuantilePath(Refining):
             return LinearRule(self.slope(tau), self.intercept(tau), names=self.gram.names)
         return KernelRule(self.gram, self._coef(tau), self.intercept(tau))
 
-    def at(self, tau: float) -> Solution:
+    def _value_unit(self, t: float) -> float:
+        return self.lam
+
+    def at(self, tau: Any = None, /, **parameter: float) -> Solution:
         """Solution at tau; its certificate is computed when asked for.
 
         Parameters
@@ -325,7 +333,7 @@ class QuantilePath(Refining):
         tau : float
             In the interval of the path.
         """
-        tau = self._inside(tau)
+        tau = self._where(tau, parameter)
         evidence = Evidence(partial(self.judged, tau))
         if self._doubtful(tau) and not evidence.certificate.holds():
             better = self._precise(tau)

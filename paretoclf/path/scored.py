@@ -17,13 +17,12 @@ import numpy as np
 from paretoclf.common.checks import Array, Rng
 from paretoclf.common.errors import InputError
 from paretoclf.common.tolerances import CERTIFY, SCORE_TIE
+from paretoclf.path.on_segments import OnSegments
 from paretoclf.roc.scores import PathScores
 
 if TYPE_CHECKING:
     from paretoclf.path.deletion.along import LeaveOneOutPath
     from paretoclf.problem.classifiers import Rule
-    from paretoclf.problem.costs import CostLine
-    from paretoclf.roc.error_curve import ErrorCurve
 
 
 @dataclass(frozen=True)
@@ -46,19 +45,10 @@ class _NumbersAt(Mapping[str, Any]):
         return name in self.tables
 
 
-class Scored:
+class Scored(OnSegments):
     """A path of a program that may have a classifier at every t."""
 
-    t: Array
     program: Any
-
-    def at(self, t: Any = None, /, **parameter: float) -> Any:
-        """The point at t."""
-        raise NotImplementedError
-
-    def along(self, name: str, points: int | None = None) -> tuple[Array, Array]:
-        """A variable or multiplier at some points of each piece."""
-        raise NotImplementedError
 
     def rule(self, t: float | Mapping[Any, Any] | None = None, /, **parameter: float) -> Rule:
         """The classifier at t; where as for `at`.
@@ -129,21 +119,6 @@ class Scored:
         """A variable or multipliers at both ends and in the middle of each piece."""
         return self.along(name, 3)[1]
 
-    def error_curve(self, X: Any, y: Any) -> ErrorCurve:
-        """False positives and false negatives on (held-out) samples as exact step functions of t.
-
-        Parameters
-        ----------
-        X, y : array or sparse matrix of shape (m, d), array of shape (m,)
-            Samples as for `scores`; labels -1 and +1, both present.
-
-        Raises
-        ------
-        InputError
-            As for `scores`, or if the labels do not fit.
-        """
-        return errors_of(self.scores(X), y)
-
     def leave_one_out(
         self,
         *,
@@ -181,10 +156,3 @@ class Scored:
     def _with_source(self, what: str) -> Any:
         """The problem, which a path from a file has not."""
         raise NotImplementedError
-
-
-def errors_of(scores: PathScores, y: Any, line: CostLine | None = None, parameter: str = "t") -> ErrorCurve:
-    """The errors of scores along a path; for the arguments see `ErrorCurve.of_scores`."""
-    from paretoclf.roc.error_curve import ErrorCurve  # a room above
-
-    return ErrorCurve.of_scores(scores, y, line, parameter)

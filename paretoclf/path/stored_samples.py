@@ -19,13 +19,18 @@ if TYPE_CHECKING:
     from paretoclf.problem.gram import Gram
 
 
-def write_arrays(file: AnyFile, gram: Gram, y: Array, seconds: float, arrays: Mapping[str, Any]) -> None:
-    """Write what every path and map has, and the rest by name, to an npz file; as `write_file`."""
+def arrays_with(gram: Gram, y: Array, seconds: float, arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """What every path and map has, and the rest by name."""
     stored: dict[str, Any] = {**_stored(gram.X), **arrays}
     if gram.pivots is not None:
         stored["pivots"] = gram.pivots
     kernel = np.array(json.dumps(kernel_spec(gram.kernel)))
-    write_file(file, {"y": y, "kernel": kernel, "seconds": np.array(seconds), **stored})
+    return {"y": y, "kernel": kernel, "seconds": np.array(seconds), **stored}
+
+
+def write_arrays(file: AnyFile, gram: Gram, y: Array, seconds: float, arrays: Mapping[str, Any]) -> None:
+    """Write that to an npz file; as `write_file`."""
+    write_file(file, arrays_with(gram, y, seconds, arrays))
 
 
 def _stored(X: Samples) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The picture of the path of a program: variables, duals, or the optimal value."""
+"""The picture of any path: variables, duals, or the optimal value."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BENT = 16
 
 @dataclass(eq=False)
 class ProblemPathDisplay(Display):
-    """Variables, duals or the optimal value of a `ProblemPath`, over the parameter that moves, or over t if several do.
+    """Variables, duals or the optimal value of any path, over the parameter that moves, or over t if several do.
 
     Entries that move most have a name in the legend. Where an optimum is not unique it may jump at a breakpoint. The
     value of a `ConePath` is that of its feasible points; the band to the other bound is drawn with it, and ticks stand
@@ -28,7 +28,7 @@ class ProblemPathDisplay(Display):
 
     Parameters
     ----------
-    path : ProblemPath or ConePath
+    path : ProblemPath, ConePath, Path, QuantilePath, NuPath or MarginPath
         What to show.
     what : {"variables", "duals", "value"}
     names : sequence of str, optional
@@ -64,20 +64,16 @@ class ProblemPathDisplay(Display):
 
     @property
     def _known(self) -> tuple[str, ...]:
-        program = self.path.program
-        return {"variables": tuple(program.variables), "duals": tuple(program.multipliers)}.get(self.what, ())
+        return tuple({"variables": self.path.variables, "duals": self.path.duals}.get(self.what, ()))
 
     @property
     def parameter(self) -> str:
         """What the horizontal axis shows: the one parameter that moves, if it is a number, else ``"t"``."""
-        moving = self.path.parameters(0.0)
-        return next(iter(moving)) if len(moving) == 1 and np.ndim(next(iter(moving.values()))) == 0 else "t"
+        return str(self.path.axis[0])
 
     def position(self, t: Array) -> Array:
         """Horizontal positions."""
-        if self.parameter == "t":
-            return t
-        first, last = (self.path.ends[k][self.parameter] for k in (0, 1))
+        _, first, last = self.path.axis
         return np.asarray((1.0 - t) * first + t * last)
 
     def curves(self) -> list[tuple[str, Array, Array]]:
@@ -87,7 +83,7 @@ class ProblemPathDisplay(Display):
             return [("value", t, np.array([self.path.value(float(at)) for at in t]))]
         found = []
         for name in self.names or self._known:
-            t, values = self.path.along(name, _BETWEEN if name in self.path.program.parabolas else None)
+            t, values = self.path.along(name, _BETWEEN if name in (*self.path.parabolas, *self.path.bent) else None)
             entries = values.reshape(t.size, -1)
             shape = values.shape[1:]
             for k in range(entries.shape[1]):

@@ -201,7 +201,7 @@ def test_the_numbers_are_those_of_the_result(results):
         sets[row.sample] = row.after
     assert [sets[i] for i in range(60)] == ["RLM"[s] for s in path.sets(1.0)]
     assert {"sample", "t"} <= set(results["Path of sample costs"].to_frame().columns)
-    assert results["QuantilePath"].to_frame().columns[0] == "tau"
+    assert results["QuantilePath"].to_frame().columns[:2].tolist() == ["t", "tau"]
     np.testing.assert_array_equal(data.to_frame()[list(data.feature_names)], data.X)
     np.testing.assert_array_equal(data.to_frame()["label"] == data.positive, data.y > 0)
     np.testing.assert_array_equal(roc.to_frame()[["fpr", "tpr", "t"]], np.c_[roc.fpr, roc.tpr, roc.t])

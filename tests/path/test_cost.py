@@ -460,16 +460,17 @@ def test_where_w_stands_still_at_0_needs_no_care(seed, monkeypatch):
     assert steps[-1] < 0.02 * path.breakpoints.size
 
 
-def test_a_cost_in_place_of_t_is_answered_with_the_t_at_which_the_line_has_it(gaussians):
+def test_a_cost_may_stand_in_place_of_t(gaussians):
     path = pc.trace(pc.TwoCSVM(*gaussians(n=20)), (0.1, 0.9), (0.9, 0.1))
-    with pytest.raises(pc.InputError, match=r"C_plus = 0.3 is at t = 0.25, so write path.at\((0\.[0-9]+)\)") as error:
-        path.at(C_plus=0.3)
-    assert path.at(float(str(error.value).rpartition("(")[2][:-1])).costs.C_plus == pytest.approx(0.3)
+    at = path.at(C_plus=0.3)
+    assert at.costs.C_plus == pytest.approx(0.3, rel=1e-14)
+    assert path.value(C_minus=0.7) == pytest.approx(at.value, rel=1e-12)
+    assert path.at(t=0.5).value == path.at(0.5).value
     for asked, said in [
-        ({"C_plus": 3.0}, "C_plus lies between 0.1 and 0.9 on this line, got 3"),
-        ({"C": 3.0}, "and nothing else, got C"),
+        ({"C_plus": 3.0}, "C_plus must lie between 0.1 and 0.9, got 3"),
+        ({"C": 3.0}, "one of t, C_plus, C_minus must be given, got C"),
         ({}, "t must be a number, got None"),
-        ({"t": 0.5, "C_plus": 0.3}, "and nothing else, got C_plus"),
+        ({"t": 0.5, "C_plus": 0.3}, "one of t, C_plus, C_minus must be given, got t, C_plus"),
     ]:
         with pytest.raises(pc.InputError, match=said):
             path.at(**asked)

@@ -234,7 +234,7 @@ def test_it_is_drawn(kind):
 def test_it_is_a_path_of_one_piece():
     path = traced(problem(*data(10)))
     assert path.breakpoints == pytest.approx([0.02 / 1.02, 40 / 41])
-    assert path.events == []
+    assert not path.events
     assert len(path.certificates()) == 3
     assert path.costs(0.5) is None
     assert (path.sets(0.5) == 2).sum() == path.n_margin[0] == (path.alpha(0.5) > 0).sum()

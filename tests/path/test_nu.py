@@ -223,7 +223,7 @@ def test_a_line_from_hulls_that_meet_comes_from_its_other_end():
     assert lo > 0.0
     assert hi == 1.0
     assert path.rho(lo) == 0.0
-    nu, asymmetry = path.along.nu(lo)
+    nu, asymmetry = path.line.nu(lo)
     assert svm.nu_star(asymmetry) == pytest.approx(nu, rel=1e-7)
     with pytest.raises(pc.InputError, match="start or stop"):
         pc.trace(svm, start=(0.1, 0.1), stop=(0.12, 0.1))

@@ -261,7 +261,7 @@ def test_lines_along_an_axis(gaussians, kernel, line, b):
         assert not path.alpha(t).any()
         assert path.intercept(t) == b
         np.testing.assert_array_equal(path.scores(svm.X)(t), b)
-    assert path.events == []
+    assert not path.events
     assert path.worst_certificate.passes(1e-12)
 
 

@@ -60,7 +60,7 @@ def problem(gaussians, case):
 def made(request, gaussians, tmp_path):
     path, Z, z = problem(gaussians, request.param)
     names = [f"</script>&{j}" for j in range(Z.shape[1])]
-    path.page(tmp_path / "page.html", Z, z, feature_names=names)
+    path.page(tmp_path / "page.html", X=Z, y=z, feature_names=names)
     assert [each.name for each in tmp_path.iterdir()] == ["page.html"]
     return path, Z, z, tmp_path / "page.html"
 
@@ -144,7 +144,9 @@ def test_the_script_interpolates_as_the_path_does(made):
             scores = solution.classifier.decision_function(at)
             off = 1e-9 if d["w"] is not None else 1e-3
             np.testing.assert_allclose(point["grid"], scores, atol=off * np.abs(scores).max() + 1e-9)
-    assert [tuple(each.values()) for each in events] == [tuple(vars(each).values()) for each in path.events]
+    assert [tuple(each.values()) for each in events] == [
+        (each.t, each.sample, each.before, each.after) for each in path.events
+    ]
 
 
 DEGENERATE = {
@@ -215,15 +217,14 @@ def test_wide_margins_of_two_features_are_small_files(gaussians, tmp_path):
 
 def test_kinds_of_path_without_a_page_say_why(gaussians, tmp_path):
     X, y = gaussians(n=20, d=2)
-    paths = {
-        "NuPath, whose margins": pc.trace(pc.TwoNuSVM(X, y), (0.9, 0.9), (0.5, 0.5)),
-        "MarginPath, along which": pc.trace(
-            pc.BiobjectiveMargin([[0.0, 0], [1, 2]], [-1, 1]), theta=(0.5, 2.0), C_plus=1.0, C_minus=1.0
-        ),
-    }
-    for said, path in paths.items():
-        with pytest.raises(pc.InputError, match=rf"^no page for a {said} .*; plot\(\) draws it$"):
-            path.page(tmp_path / "page.html")
+    svm = pc.TwoNuSVM(X, y)
+    hulls, nu = pc.trace(svm, (0.9, 0.9), (0.5, 0.5)), pc.trace(svm, nu=(None, None), asymmetry=0.5)
+    with pytest.raises(pc.InputError, match=r"^no page for a NuPath, whose value .*; plot\(\) draws it$"):
+        hulls.page(tmp_path / "page.html")
+    with pytest.raises(
+        pc.InputError, match=r"^X must be left out: no page shows samples for a path of nu, whose margins"
+    ):
+        nu.page(tmp_path / "page.html", X=X, y=y)
     assert list(tmp_path.iterdir()) == []
 
 

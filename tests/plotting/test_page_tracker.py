@@ -129,7 +129,7 @@ const [data, edit, times] = sets, out = path(data, edit);
 def test_a_change_shows_what_python_finds_of_the_changed_samples(kernel, tmp_path):
     X, y = samples()
     Z, z = samples(40, seed=1)
-    pc.trace(pc.TwoCSVM(X, y, kernel), (0.2, 1.8), (1.8, 0.2)).page(tmp_path / "page.html", Z, z)
+    pc.trace(pc.TwoCSVM(X, y, kernel), (0.2, 1.8), (1.8, 0.2)).page(tmp_path / "page.html", X=Z, y=z)
     page = scripts_of(tmp_path / "page.html")
     data = json.loads(page.texts["data"])
     edit = data["edit"]

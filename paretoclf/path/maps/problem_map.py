@@ -32,7 +32,7 @@ from paretoclf.path.maps.polygon import centroid, deepest, lookup
 from paretoclf.path.maps.problem_map_stored import arrays_of
 from paretoclf.path.maps.search import AffinePiece, NoOptimum, ProgramSearch
 from paretoclf.path.of_problem import ProblemPath
-from paretoclf.path.on_line import plain
+from paretoclf.path.on_segments import plain
 from paretoclf.path.program_ends import beyond_of
 from paretoclf.path.storage import write_file
 from paretoclf.problem.parametric_qp import INSIDE, LOWER, UPPER

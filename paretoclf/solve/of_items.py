@@ -1,0 +1,135 @@
+"""A parametric program of items as the source of its path: the program with rows, and Clarabel at any t."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from paretoclf.common.checks import Array, Index
+from paretoclf.common.errors import InputError
+from paretoclf.engine.reduction.program import ProgramLine, Reading, between
+from paretoclf.problem.parametric_qp import ParametricQP
+from paretoclf.solve.lazily import clarabel
+from paretoclf.solve.model import conic_settings
+
+
+class LineOfItems:
+    """A `ParametricQP` for `paretoclf.path.of_problem.trace_problem`: its variables are ``x``, its multipliers ``y``.
+
+    Parameters
+    ----------
+    problem : ParametricQP
+        With an operator for P it is taken as an array.
+    ends : pair of mappings, optional
+        The numbers that move from t = 0 to 1, by name; by default t itself.
+
+    Attributes
+    ----------
+    line : ProgramLine
+        A row for each bound, and a column more for each bound that is soft.
+    seconds : float
+
+    Examples
+    --------
+    The point of a box that is nearest to (3 t, -1):
+
+    >>> import numpy as np
+    >>> from paretoclf.path.of_problem import trace_problem
+    >>> from paretoclf.problem.parametric_qp import ParametricQP
+    >>> from paretoclf.solve.of_items import LineOfItems
+    >>> q, box = np.array([[0.0, 1.0], [-3.0, 1.0]]), np.ones((2, 2))
+    >>> path = trace_problem(LineOfItems(ParametricQP.hard(np.eye(2), np.zeros((0, 2)), q, 0 * box, box)))
+    >>> path.at(0.5).variables["x"].tolist(), path.along("y")[1][-1].tolist(), path.proof.passes()
+    ([1.0, 0.0], [-2.0, 1.0], True)
+    """
+
+    sign = 1
+    texts: Mapping[str, str] = {}
+
+    def __init__(self, problem: ParametricQP, ends: tuple[Mapping[str, Any], Mapping[str, Any]] | None = None) -> None:
+        began = time.perf_counter()
+        self.problem = problem if sp.issparse(problem.P) else problem.dense()
+        given = ({"t": 0.0}, {"t": 1.0}) if ends is None else ends
+        self.ends: Any = tuple({name: np.array(value, dtype=float) for name, value in end.items()} for end in given)
+        self.line = _program(self.problem)
+        self.seconds = time.perf_counter() - began
+
+    @cached_property
+    def _matrices(self) -> tuple[Any, Any]:
+        return sp.csc_matrix(sp.triu(self.line.P)), sp.csc_matrix(self.line.A)
+
+    def solve(self, t: float) -> float:
+        """The optimal value at t, by Clarabel at its reference accuracy, else at its own; nan where it finds none."""
+        line, (P, A) = self.line, self._matrices
+        cones = [clarabel.ZeroConeT(line.equations), clarabel.NonnegativeConeT(line.m - line.equations)]
+        for how in (conic_settings("reference"), {"max_threads": 1}):
+            settings = clarabel.DefaultSettings()
+            for key, value in {"verbose": False, **how}.items():
+                setattr(settings, key, value)
+            found = clarabel.DefaultSolver(P, between(line.q, t), A, between(line.b, t), cones, settings).solve()
+            if str(found.status) in ("Solved", "AlmostSolved"):
+                return float(line.value(np.asarray(found.x), t))
+        return float("nan")
+
+    def tried(self, t: float, values: Mapping[str, Any]) -> tuple[float, float]:
+        """Objective and largest violation of values of x at t, relative to 1 + the terms of its row."""
+        QP, x = self.problem, np.asarray(values["x"], dtype=np.float64)
+        v, size = np.concatenate([x, QP.A @ x]), np.concatenate([np.abs(x), abs(QP.A) @ np.abs(x)])
+        value = 0.5 * x @ (QP.P @ x) + between(QP.q, t) @ x + between(QP.constant, t)
+        off = 0.0
+        for beyond, price in ((_side(QP.lower, t) - v, QP.below), (v - _side(QP.upper, t), QP.above)):
+            by, soft = np.maximum(beyond, 0.0), np.isfinite(price[0])
+            value += between(price[:, soft], t) @ by[soft]
+            off = max(off, float(np.max(by[~soft] / (1.0 + size[~soft]), initial=0.0)))
+        return float(value), off
+
+    def assign(self, point: Any) -> None:
+        """Arrays hold no values."""
+        raise InputError("assign writes into a cvxpy.Problem; of a program of arrays read path.at(t).variables")
+
+    def rule(self, t: float, numbers: Mapping[str, Any]) -> Any:
+        """Arrays are no classifier."""
+        raise InputError("path must be of a cvxpy.Problem with a variable w to have a classifier, got that of arrays")
+
+
+def _side(ends: Array, t: float) -> Array:
+    """Bounds at t, infinite ones among them."""
+    return np.asarray(np.where(np.isfinite(ends[0]), between(np.where(np.isfinite(ends), ends, 0.0), t), ends[0]))
+
+
+def _program(problem: ParametricQP) -> ProgramLine:
+    """Equations, upper bounds, then minus lower ones; a column for what each soft bound is exceeded by."""
+    QP, n, items = problem, problem.n, problem.items
+    hard = np.isinf(QP.below[0]) & np.isinf(QP.above[0])
+    equation = QP.fixed & hard
+    above, below = (np.flatnonzero(np.isfinite(side[0]) & ~equation) for side in (QP.upper, QP.lower))
+    rows = sp.vstack([sp.eye_array(n), sp.csr_array(QP.A)], format="csr")
+    soft = [np.flatnonzero(np.isfinite(price[0, which])) for price, which in ((QP.above, above), (QP.below, below))]
+    more, equations = sum(each.size for each in soft), np.flatnonzero(equation)
+    place = np.concatenate([soft[0], above.size + soft[1]])
+    excess = sp.csr_array((-np.ones(more), (place, np.arange(more))), shape=(above.size + below.size, more))
+    A = [[rows[equations], sp.csr_array((equations.size, more))], [sp.vstack([rows[above], -rows[below]]), excess]]
+    b = [QP.upper[:, equations], QP.upper[:, above], -QP.lower[:, below]]
+    if more:
+        A.append([sp.csr_array((more, n)), -sp.eye_array(more)])
+        b.append(np.zeros((2, more)))
+    P = sp.block_diag([sp.csc_array(QP.P), sp.csc_array((more, more))], format="csc")
+    prices = QP.above[:, above[soft[0]]], QP.below[:, below[soft[1]]]
+    q, constant = np.hstack([QP.q, *prices]), np.asarray(QP.constant, dtype=np.float64)
+    x, y = {"x": Reading((n,), np.arange(n), np.ones(n))}, _multipliers(items, equations, above, below)
+    return ProgramLine(P, sp.csc_array(sp.block_array(A)), q, np.hstack(b), constant, equations.size, 1, x, y)
+
+
+def _multipliers(items: int, equations: Index, above: Index, below: Index) -> dict[str, Reading]:
+    """Where the multiplier y of each item stands: that of its lower bound, less that of its upper one."""
+    place, factor = np.zeros((items, 2), dtype=np.int64), np.zeros((items, 2))
+    begin = 0
+    for which, side, sign in ((equations, 0, -1.0), (above, 0, -1.0), (below, 1, 1.0)):
+        place[which, side], factor[which, side] = begin + np.arange(which.size), sign
+        begin += which.size
+    return {"y": Reading((items,), place, factor)}

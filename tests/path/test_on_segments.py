@@ -1,0 +1,324 @@
+"""One face: every kind of path is asked the same words, with the same arguments, and answers in the same types."""
+
+from __future__ import annotations
+
+import inspect
+
+import cvxpy as cp
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+import paretoclf as pc
+from paretoclf.path.along import Event, PriceAlong, Slopes, SolverComparison
+from paretoclf.path.of_problem import trace_problem
+from paretoclf.path.on_segments import OnSegments
+from paretoclf.problem.parametric_qp import ParametricQP
+from paretoclf.solve.of_items import LineOfItems
+
+
+def data(n=18, d=2, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(n) < 0.4 * n, 1.0, -1.0)
+    return rng.normal(size=(n, d)) + 0.6 * y[:, None], y
+
+
+X, Y = data()
+APART = np.array([[2.0, 0.0], [1.0, 1.5], [-1.0, 0.0], [-2.0, 1.0]]), np.array([1.0, 1.0, -1.0, -1.0])
+
+
+def lasso():
+    w, lam = cp.Variable(2, name="w"), cp.Parameter(nonneg=True, name="lam")
+    rule = (cp.sum(w) <= 2.5).set_label("sum")
+    loss = cp.sum_squares(X @ w - Y) / 2 + cp.sum_squares(w) / 2 - 20 * cp.sum(w)
+    return pc.trace(cp.Problem(cp.Minimize(loss + lam * cp.norm1(w)), [rule]), {lam: 60.0}, {lam: 0.0})
+
+
+def portfolio():
+    """A maximisation."""
+    x, risk = cp.Variable(4, name="x"), cp.Parameter(nonneg=True, name="risk")
+    gain = np.array([1.0, 0.7, 0.4, 0.1]) @ x - risk * cp.sum(x) * 0.1 - cp.sum_squares(x)
+    return pc.trace(cp.Problem(cp.Maximize(gain), [(x >= 0).set_label("long"), cp.sum(x) <= 1]), {risk: 0}, {risk: 9})
+
+
+def items():
+    """A box, a soft row and an equation, of arrays."""
+    rng = np.random.default_rng(1)
+    B, n = rng.normal(size=(6, 5)), 5
+    none, zero = np.full((2, n + 2), np.inf), np.zeros((2, n + 2))
+    low, high = zero.copy(), zero + 1.0
+    low[:, n], high[:, n], low[:, n + 1], high[:, n + 1] = -np.inf, [0.2, 0.1], 1.0, 1.0
+    above = none.copy()
+    above[:, n] = [0.5, 3.0]
+    A, q = np.stack([np.arange(5.0), np.ones(5)]), rng.normal(size=(2, n))
+    return trace_problem(LineOfItems(ParametricQP(B.T @ B, A, q, low, high, none, above)))
+
+
+KINDS = {
+    "ray": lambda: pc.trace(pc.TwoCSVM(X, Y), (0, 0), (3, 2)),
+    "into an axis": lambda: pc.trace(pc.TwoCSVM(X, Y), (0, 1), (1, 0)),
+    "kernel": lambda: pc.trace(pc.TwoCSVM(X, Y, kernel=pc.RBF(1.0)), (0.1, 1.9), (1.9, 0.1)),
+    "costs of samples": lambda: pc.trace(
+        pc.TwoCSVM(X, Y), pc.SampleCosts(np.ones(18)), pc.SampleCosts(np.linspace(1, 2, 18))
+    ),
+    "far samples": lambda: pc.trace(pc.TwoCSVM(X + 1e3, Y), (0.5, 1.5), (1.5, 1.5)),
+    "quantile": lambda: pc.trace(pc.QuantileSVM(X, Y), tau=(0, 1), lam=0.1),
+    "quantile, bias": lambda: pc.trace(pc.QuantileSVM(X, Y, pc.RBF(1.0), bias=True), tau=(0.2, 0.9), lam=0.1),
+    "nu": lambda: pc.trace(pc.TwoNuSVM(X, Y), nu=(0, None), asymmetry=0.5),
+    "hulls": lambda: pc.trace(pc.TwoNuSVM(X, Y), (1, 1), (0.8, 0.9)),
+    "soft margins": lambda: pc.trace(pc.BiobjectiveMargin(X, Y), theta=(0.5, 2), C_plus=1.0, C_minus=1.0),
+    "hard margins": lambda: pc.trace(pc.BiobjectiveMargin(*APART, soft=False), theta=(0.5, 2)),
+    "a formulation": lambda: pc.trace(pc.TwoCSVM(X, Y), C_plus=(0.5, 1.5), C_minus=1.5),
+    "lasso": lasso,
+    "portfolio": portfolio,
+    "items": items,
+}
+WITHIN = {"within eps": lambda: pc.trace(pc.TwoCSVM(X, Y), C_plus=(0.5, 1.5), C_minus=1.5, eps=1e-4)}
+ALL = KINDS | WITHIN
+
+
+@pytest.fixture(scope="module")
+def paths():
+    return {}
+
+
+@pytest.fixture
+def path(paths, kind):
+    if kind not in paths:
+        paths[kind] = ALL[kind]()
+    return paths[kind]
+
+
+exact, every = pytest.mark.parametrize("kind", KINDS), pytest.mark.parametrize("kind", ALL)
+
+
+def inner(path, k=5):
+    """Points of the path that are no breakpoints."""
+    ends = path.breakpoints
+    j = np.linspace(0, ends.size - 2, min(k, ends.size - 1)).astype(int)
+    return (ends[j] + 0.37 * (ends[j + 1] - ends[j])).tolist()
+
+
+@every
+@pytest.mark.parametrize("word", ["value", "along", "shadow_price", "slopes", "compare", "save", "plot"])
+def test_a_word_has_the_same_arguments(path, word):
+    own, ours = (inspect.signature(getattr(cls, word)) for cls in (type(path), OnSegments))
+    assert [(p.name, p.kind, p.default) for p in own.parameters.values()] == [
+        (p.name, p.kind, p.default) for p in ours.parameters.values()
+    ]
+
+
+@every
+def test_at_and_page_begin_with_the_same_arguments(path):
+    own, ours = (inspect.signature(cls.at).parameters.values() for cls in (type(path), OnSegments))
+    assert [(p.kind, p.default) for p in own] == [(p.kind, p.default) for p in ours]
+    assert list(inspect.signature(type(path).page).parameters)[:3] == ["self", "file", "title"]
+
+
+@every
+def test_where_it_is_and_what_it_is_called(path):
+    assert np.array_equal(path.breakpoints, np.unique(path.breakpoints))
+    assert path.breakpoints[0] == path.t[0]
+    assert path.breakpoints[-1] == path.t[-1]
+    assert set(path.breakpoints) <= set(path.t)
+    name, first, last = path.axis
+    assert name in ("t", *path.parameters(float(path.t[0])))
+    low = float(path.t[0])
+    if name != "t":
+        assert path.parameters(low)[name] == pytest.approx(first + low * (last - first))
+    assert path.status == "end"
+    assert path.beyond is None
+    assert not {*path.variables} & {*path.duals}
+
+
+@every
+def test_a_value_is_that_of_the_point(path):
+    t = np.array(inner(path))
+    values = path.value(t)
+    assert values.shape == t.shape
+    np.testing.assert_array_equal(path.value(np.stack([t, t])), np.stack([values, values]))
+    for at, value in zip(t.tolist(), values.tolist(), strict=True):
+        assert isinstance(path.value(at), float)
+        assert path.value(at) == value == pytest.approx(path.at(at).value, rel=1e-8, abs=1e-12)
+
+
+@every
+def test_a_number_that_moves_may_stand_in_place_of_t(path):
+    t = inner(path)[0]
+    for name in path._moving:
+        there = path.parameters(t)[name]
+        assert path.value(**{name: there}) == pytest.approx(path.value(t), rel=1e-12)
+        assert path.at(**{name: there}).value == pytest.approx(path.at(t).value, rel=1e-9)
+        np.testing.assert_allclose(path.value(**{name: [there, there]}), path.value([t, t]), rtol=1e-12)
+    with pytest.raises(pc.InputError, match=r"^one of .* must be given, got nothing_such$"):
+        path.value(nothing_such=1.0)
+    with pytest.raises(pc.InputError, match=r"^one of .* must be given, got "):
+        path.at(t, nothing_such=1.0)
+
+
+@every
+def test_events_are_changes_where_it_bends(path):
+    assert isinstance(path.events, tuple)
+    for event in path.events:
+        assert type(event) is Event
+        assert event.t in path.breakpoints
+        assert event.before != event.after
+        assert str(event).endswith(f": {event.name} {event.before} -> {event.after}")
+        name = event.name.partition("[")[0]
+        assert name in (*path.variables, *path.duals) or event.name in getattr(path, "items", ())
+    assert list(path.events) == sorted(path.events, key=lambda event: event.t)
+
+
+@exact
+def test_a_table_begins_with_t_and_what_moves(path):
+    rows = path.records()
+    assert len(rows) == len(path.events)
+    for row, event in zip(rows, path.events, strict=True):
+        numbers = [name for name, value in path.parameters(event.t).items() if np.ndim(value) == 0 and name != "t"]
+        assert list(row)[: 1 + len(numbers)] == ["t", *numbers]
+        assert (row["t"], row["name"], row["before"], row["after"]) == (event.t, event.name, event.before, event.after)
+
+
+@exact
+def test_rates_are_those_of_differences(path):
+    """Between breakpoints, on both sides; what is read at t is what `along` has."""
+    for t in inner(path):
+        slopes = path.slopes(t)
+        assert isinstance(slopes, Slopes)
+        assert slopes.t == t
+        k = int(np.searchsorted(path.t, t, side="right"))
+        assert (slopes.left.until, slopes.right.until) == (path.t[k - 1], path.t[k])
+        h = 1e-3 * (path.t[k] - path.t[k - 1])
+        rate = (path.value(t + h) - path.value(t - h)) / (2.0 * h)
+        scale = abs(path.value(t)) / h
+        for side in (slopes.left, slopes.right):
+            assert side.value == pytest.approx(rate, rel=1e-5, abs=1e-13 * scale + 1e-12)
+            assert list(side.variables) == list(path.variables)
+            assert list(side.duals) == list(path.duals)
+        for name, rate in {**slopes.right.variables, **slopes.right.duals}.items():
+            first, last = (
+                np.asarray(path._read(name, k - 1, np.array([0.37]), np.array([at]))[0]) for at in (t - h, t + h)
+            )
+            if path.events and not hasattr(path, "program"):
+                np.testing.assert_allclose(
+                    rate, (last - first) / (2.0 * h), rtol=1e-5, atol=1e-12 * np.abs(last).max(initial=1.0) / h
+                )
+            at, values = path.along(name, 3)
+            piece = slice(3 * (k - 1), 3 * k)
+            low, middle, high = values[piece]
+            length = at[piece][-1] - at[piece][0]
+            size = max(float(np.abs(values[piece]).max(initial=0.0)), 1e-3)
+            if name not in path.bent:
+                np.testing.assert_allclose(rate, (high - low) / length, atol=1e-9 * size / length)
+                np.testing.assert_allclose(middle, 0.5 * (low + high), atol=1e-9 * size)
+
+
+@exact
+def test_rates_for_a_unit_of_what_moves(path):
+    t = inner(path)[0]
+    for name, (first, last) in path._moving.items():
+        one, per = path.slopes(t).right, path.slopes(t, per=name)
+        assert per.right.value == pytest.approx(one.value / (last - first), rel=1e-12, abs=1e-300)
+        assert per.t == pytest.approx(path.parameters(t)[name])
+        assert per.right.until == pytest.approx(path.parameters(one.until)[name])
+    with pytest.raises(pc.InputError, match=r"^per must be a parameter that is a number and moves"):
+        path.slopes(t, per="nothing")
+
+
+@exact
+def test_there_is_no_side_beyond_an_end(path):
+    first, last = path.breakpoints[[0, -1]]
+    assert path.slopes(float(first)).left is None
+    assert path.slopes(float(first)).right is not None
+    assert path.slopes(float(last)).right is None
+
+
+@every
+def test_a_price_is_the_multiplier_at_the_point(path):
+    for name in path.duals:
+        price = path.shadow_price(name)
+        assert isinstance(price, PriceAlong)
+        assert price.constraint == name
+        for t in inner(path) if name not in path.bent else ():
+            point = path.at(t)
+            own = point.duals[name] if hasattr(point, "duals") else point.alpha
+            np.testing.assert_allclose(price(t), own, atol=1e-9 * (1.0 + np.abs(own).max()))
+    with pytest.raises(pc.InputError, match=r"^constraint must be one whose multiplier is known, one of"):
+        path.shadow_price("nothing")
+    with pytest.raises(pc.InputError, match=r"^name must be that of a variable or constraint, one of"):
+        path.along("nothing")
+
+
+@every
+def test_it_is_proved(path):
+    assert path.proof.passes()
+    assert isinstance(path.proof.explain(), str)
+    assert path.proof.gap.shape == (path.t.size - 1,)
+
+
+@every
+def test_a_file_holds_it(path, tmp_path):
+    path.save(tmp_path / "path")
+    again = pc.load(tmp_path / "path.npz")
+    assert type(again) is type(path)
+    assert again.events == path.events
+    t = np.array(inner(path))
+    np.testing.assert_array_equal(again.value(t), path.value(t))
+
+
+@every
+def test_pictures_and_a_page(path, tmp_path):
+    for what in (None, "value", *(["variables"] if path.variables else []), *(["duals"] if path.duals else [])):
+        path.plot(what)
+    ax = plt.figure().add_subplot()
+    assert path.plot("value", ax=ax).ax_ is ax
+    plt.close("all")
+    if "value" in path.bent:
+        with pytest.raises(pc.InputError, match=r"^no page for a NuPath"):
+            path.page(tmp_path / "page.html", "a title")
+        return
+    path.page(tmp_path / "page.html", "a title")
+    assert "a title" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+@every
+def test_clarabel_finds_the_same_values(path, kind):
+    found = path.compare(4, rng=3)
+    assert isinstance(found, SolverComparison)
+    assert found.t.shape == found.path.shape == found.solver.shape == (4,)
+    largest = float(np.abs(path.value(path.breakpoints)).max())
+    assert np.abs(found.path - found.solver).max() <= (2e-4 if kind in WITHIN else 1e-8) * max(largest, 1e-2)
+
+
+# ---- two public answers about one thing ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("offset", [0.0, 30.0])
+def test_the_path_of_costs_and_the_path_of_its_model_are_one(offset):
+    """The same line, by the tracker of samples and by the engine of any program, in the same words."""
+    svm = pc.TwoCSVM(X + offset, Y)
+    costs, model = pc.trace(svm, (0.5, 1.5), (1.5, 1.5)), pc.trace(svm, C_plus=(0.5, 1.5), C_minus=1.5)
+    assert costs.axis == model.axis == ("C_plus", 0.5, 1.5)
+    for t in np.linspace(0.013, 0.987, 7).tolist():
+        assert costs.value(t) == pytest.approx(model.value(t), rel=1e-9)
+        one, other = costs.slopes(t, per="C_plus").right, model.slopes(t, per="C_plus").right
+        assert one.value == pytest.approx(other.value, rel=1e-7)
+        assert one.value == pytest.approx(costs.shadow_prices(t).C_plus, rel=1e-7)
+        np.testing.assert_allclose(one.variables["w"], other.variables["w"], atol=1e-6)
+        np.testing.assert_allclose(one.duals["alpha"], other.duals["margin"], atol=1e-6)
+        np.testing.assert_allclose(costs.shadow_price("margin")(t), model.shadow_price("margin")(t), atol=1e-7)
+    for path in (costs, model):
+        assert path.along("w")[1].shape[1:] == (2,)
+        assert path.along("margin")[1].shape[1:] == Y.shape
+
+
+@pytest.mark.parametrize("kind", ["ray", "kernel", "costs of samples"])
+def test_the_slope_of_the_value_is_the_price_of_the_costs(path):
+    """On the right of every breakpoint, kinks included: the weighted slacks times how fast the costs move."""
+    for t in path.breakpoints[1:-1].tolist():
+        prices, (first, last) = path.shadow_prices(t), (path.costs(0.0), path.costs(1.0))
+        if isinstance(first, pc.SampleCosts):
+            expected = float(prices.samples @ (last.values - first.values))
+        else:
+            expected = prices.C_plus * (last.C_plus - first.C_plus) + prices.C_minus * (last.C_minus - first.C_minus)
+        assert path.slopes(t).right.value == pytest.approx(expected, rel=1e-8, abs=1e-9)
