@@ -240,7 +240,7 @@ class ProblemPath(BesideOthers):
 
     def like(self, formulation: Any) -> ProblemPath:
         """The same line of another formulation, traced in the same way."""
-        return trace_problem(self.source.again(formulation), max_events=self.max_events, progress=False)
+        return trace_problem(self.source.again(formulation), type(self), max_events=self.max_events, progress=False)
 
     def _arrays(self) -> Mapping[str, Any]:
         return arrays_of(self)
@@ -285,14 +285,23 @@ def _missed(gradient: Array, A: Any, free: Any, terms: Array) -> float:
 
 
 def trace_problem(
-    source: Source, *, certify: bool = True, max_events: int | None = None, progress: bool | None = None
+    source: Source,
+    kind: type[ProblemPath] = ProblemPath,
+    *,
+    certify: bool = True,
+    max_events: int | None = None,
+    progress: bool | None = None,
 ) -> ProblemPath:
-    """Follow a problem of CVXPY along a line of its parameters.
+    """Follow a problem along a line of its parameters.
 
     Parameters
     ----------
     source : Source
-        A problem and a line of its parameters: of a ``cvxpy.Problem`` `paretoclf.solve.to_qp.LineOfPrograms`.
+        A problem and a line of its parameters: of a ``cvxpy.Problem`` `paretoclf.solve.to_qp.LineOfPrograms`, of a
+        `ParametricQP` `paretoclf.solve.of_items.LineOfItems`.
+    kind : type
+        What the path is to be: a class of your own, derived from `ProblemPath`, says what its t means, and what only
+        it can be asked.
     certify, max_events, progress
         As for `paretoclf.path.tracing.trace`.
 
@@ -303,7 +312,7 @@ def trace_problem(
     DegeneratePathError
         If the path cannot be continued, or fails its proof.
     """
-    how: dict[str, Any] = {"certify": certify, "max_events": max_events, "progress": progress}
+    how: dict[str, Any] = {"kind": kind, "certify": certify, "max_events": max_events, "progress": progress}
     reduced, reducing = _timed(lambda: reduce(source.line))
     try:
         return _traced(source, reduced, reducing, **how)
@@ -333,6 +342,7 @@ def _traced(
     reduced: Reduced,
     reducing: float,
     *,
+    kind: type[ProblemPath],
     certify: bool,
     max_events: int | None,
     progress: bool | None,
@@ -352,7 +362,7 @@ def _traced(
     problem = reduced.problem
     kinks = np.asarray(problem.fixed & np.isfinite(problem.below[0]) & np.isfinite(problem.above[0]))
     how = (found.status, ray, seconds, source, max_events)
-    path = ProblemPath(source.line, source.ends, found.t, points, labels, problem.names, kinks, *how)
+    path = kind(source.line, source.ends, found.t, points, labels, problem.names, kinks, *how)
     if certify:
         check_program_proof(path)
     return path

@@ -19,7 +19,7 @@ from paretoclf.solve.model import conic_settings
 
 
 class LineOfItems:
-    """A `ParametricQP` for `paretoclf.path.of_problem.trace_problem`: its variables are ``x``, its multipliers ``y``.
+    """A `ParametricQP` for `paretoclf.path.of_problem.trace_problem`: its multipliers, one an item, are ``y``.
 
     Parameters
     ----------
@@ -27,6 +27,8 @@ class LineOfItems:
         With an operator for P it is taken as an array.
     ends : pair of mappings, optional
         The numbers that move from t = 0 to 1, by name; by default t itself.
+    variables : mapping of str to int, optional
+        Names of its variables, one after the other, and how many entries each has; by default all are ``x``.
 
     Attributes
     ----------
@@ -51,12 +53,24 @@ class LineOfItems:
     sign = 1
     texts: Mapping[str, str] = {}
 
-    def __init__(self, problem: ParametricQP, ends: tuple[Mapping[str, Any], Mapping[str, Any]] | None = None) -> None:
+    def __init__(
+        self,
+        problem: ParametricQP,
+        ends: tuple[Mapping[str, Any], Mapping[str, Any]] | None = None,
+        variables: Mapping[str, int] | None = None,
+    ) -> None:
         began = time.perf_counter()
         self.problem = problem if sp.issparse(problem.P) else problem.dense()
         given = ({"t": 0.0}, {"t": 1.0}) if ends is None else ends
         self.ends: Any = tuple({name: np.array(value, dtype=float) for name, value in end.items()} for end in given)
-        self.line = _program(self.problem)
+        sizes, begin = {"x": problem.n} if variables is None else variables, 0
+        if sum(sizes.values()) != problem.n:
+            raise InputError(f"variables must have {problem.n} entries together, got {dict(sizes)}")
+        self.names = dict[str, Reading]()
+        for name, size in sizes.items():
+            self.names[name] = Reading((size,), np.arange(begin, begin + size), np.ones(size))
+            begin += size
+        self.line = _program(self.problem, self.names)
         self.seconds = time.perf_counter() - began
 
     @cached_property
@@ -77,8 +91,8 @@ class LineOfItems:
         return float("nan")
 
     def tried(self, t: float, values: Mapping[str, Any]) -> tuple[float, float]:
-        """Objective and largest violation of values of x at t, relative to 1 + the terms of its row."""
-        QP, x = self.problem, np.asarray(values["x"], dtype=np.float64)
+        """Objective and largest violation of a point at t, relative to 1 + the terms of its row."""
+        QP, x = self.problem, np.concatenate([np.asarray(values[name], dtype=np.float64) for name in self.names])
         v, size = np.concatenate([x, QP.A @ x]), np.concatenate([np.abs(x), abs(QP.A) @ np.abs(x)])
         value = 0.5 * x @ (QP.P @ x) + between(QP.q, t) @ x + between(QP.constant, t)
         off = 0.0
@@ -102,7 +116,7 @@ def _side(ends: Array, t: float) -> Array:
     return np.asarray(np.where(np.isfinite(ends[0]), between(np.where(np.isfinite(ends), ends, 0.0), t), ends[0]))
 
 
-def _program(problem: ParametricQP) -> ProgramLine:
+def _program(problem: ParametricQP, variables: Mapping[str, Reading]) -> ProgramLine:
     """Equations, upper bounds, then minus lower ones; a column for what each soft bound is exceeded by."""
     QP, n, items = problem, problem.n, problem.items
     hard = np.isinf(QP.below[0]) & np.isinf(QP.above[0])
@@ -121,8 +135,8 @@ def _program(problem: ParametricQP) -> ProgramLine:
     P = sp.block_diag([sp.csc_array(QP.P), sp.csc_array((more, more))], format="csc")
     prices = QP.above[:, above[soft[0]]], QP.below[:, below[soft[1]]]
     q, constant = np.hstack([QP.q, *prices]), np.asarray(QP.constant, dtype=np.float64)
-    x, y = {"x": Reading((n,), np.arange(n), np.ones(n))}, _multipliers(items, equations, above, below)
-    return ProgramLine(P, sp.csc_array(sp.block_array(A)), q, np.hstack(b), constant, equations.size, 1, x, y)
+    y = _multipliers(items, equations, above, below)
+    return ProgramLine(P, sp.csc_array(sp.block_array(A)), q, np.hstack(b), constant, equations.size, 1, variables, y)
 
 
 def _multipliers(items: int, equations: Index, above: Index, below: Index) -> dict[str, Reading]:
