@@ -35,18 +35,17 @@ from paretoclf.common.tolerances import AT_BOUND, CERTIFY, LARGEST_PULL, ROUNDIN
 from paretoclf.engine.box import AnyBox
 from paretoclf.engine.boxes import make_tracker
 from paretoclf.engine.engines import first_found, turns
-from paretoclf.engine.segments import Line, Log
+from paretoclf.engine.segments import Line
 from paretoclf.engine.sets import LEFT, OUT, RIGHT
 from paretoclf.path.hub import Hub, hub_of
 from paretoclf.path.journey import (
     BasisAt,
     CapsWalk,
+    Found,
+    Known,
     Stage,
     assemble,
-    scaled_outwards,
     straight,
-    with_chords,
-    with_exact_end,
 )
 from paretoclf.path.on_pieces import proved
 from paretoclf.path.pieces import Pieces
@@ -143,17 +142,16 @@ class _Tracer:
         from_origin = any(at_origin) and all(_balanced(*sums) for sums in self.sums) and not self.per_sample
         tracker = make_tracker(self.engine, problem)
         if tracker is None:
-            pieces = self._by_any_engine(AnyBox(problem, self.engine, self.max_events), from_origin)
+            found = self._by_any_engine(AnyBox(problem, self.engine, self.max_events), from_origin)
         else:
             self.problem = tracker
-            pieces = self._walked(at_origin[0], from_origin)
-        for end, (plus, minus) in zip((0, -1), self.sums, strict=True):
-            if (alone := self._alone(end)) is not None:
-                pieces = with_exact_end(pieces, end, float(np.sign(plus - minus)), self.caps, alone)
-        pieces = with_chords(pieces, self.caps, from_origin)
-        return scaled_outwards(pieces, self.gram.quadratic, self.caps)
+            found = self._walked(at_origin[0], from_origin)
+        Q, signs = self.gram.quadratic, [float(np.sign(plus - minus)) for plus, minus in self.sums]
+        alone, labels = (self._alone(0), self._alone(1)), (signs[0], signs[1])
+        known = Known(Q, self.caps, self.gram.diagonal(), alone, labels, from_origin)
+        return assemble(found, self.mean, bool(Q.width), known)
 
-    def _by_any_engine(self, box: AnyBox, from_origin: bool) -> Pieces:
+    def _by_any_engine(self, box: AnyBox, from_origin: bool) -> Found:
         """The whole line at once, with the basis of the hub as a guess; or out of the origin, whose basis is known."""
         start, stop = self.ends
         up = not from_origin or not start.any()
@@ -163,9 +161,9 @@ class _Tracer:
         if from_origin:
             log = log.from_nothing(self.caps.sum(axis=0))
         stages = [Stage(0, log.segments, *((0.0, 1.0) if up else (1.0, 0.0)))]
-        return self._join(log, stages, log, []) if up else self._join(log, [], log, stages)
+        return (log, stages, log, []) if up else (log, [], log, stages)
 
-    def _walked(self, up: bool, from_origin: bool) -> Pieces:
+    def _walked(self, up: bool, from_origin: bool) -> Found:
         """From where the line meets the ray (or from the hub) to both of its ends; out of the origin, up or down."""
         self.walk = CapsWalk(self.problem, self.bases, self.max_events, self.progress)
         start, stop = self.ends
@@ -175,34 +173,28 @@ class _Tracer:
             self.problem.record_from_here()
             stage = self.walk.stage(*((0.0, 1.0) if up else (1.0, 0.0)))
             log = self.problem.log.from_nothing(self.caps.sum(axis=0))
-            pieces = self._join(log, [stage], log, []) if up else self._join(log, [], log, [stage])
-        elif np.array_equal(*self.caps):
+            return (log, [stage], log, []) if up else (log, [], log, [stage])
+        if np.array_equal(*self.caps):
             self._reach(0.0)
             self.problem.record_from_here()
             stage = self.walk.stage(0.0, 1.0, self._line(self.bases, start, stop))
-            pieces = self._join(self.problem.log, [stage], self.problem.log, [])
-        else:
-            t_meet = self._meeting() if self.hub is None else self.hub.t
-            meet = self._phi(t_meet)
-            self._reach(t_meet)
-            here = self.problem.snapshot()
-            self.problem.record_from_here()
-            forward = self.walk.stages(meet, stop, t_meet, 1.0, alone[1]) if t_meet < 1.0 else []
-            log = self.problem.log
-            self.problem.restore(here)
-            self.problem.record_from_here()
-            backward = self.walk.stages(meet, start, t_meet, 0.0, alone[0]) if t_meet > 0.0 else []
-            pieces = self._join(log, forward, self.problem.log, backward)
-        return pieces
+            return self.problem.log, [stage], self.problem.log, []
+        t_meet = self._meeting() if self.hub is None else self.hub.t
+        meet = self._phi(t_meet)
+        self._reach(t_meet)
+        here = self.problem.snapshot()
+        self.problem.record_from_here()
+        forward = self.walk.stages(meet, stop, t_meet, 1.0, alone[1]) if t_meet < 1.0 else []
+        log = self.problem.log
+        self.problem.restore(here)
+        self.problem.record_from_here()
+        backward = self.walk.stages(meet, start, t_meet, 0.0, alone[0]) if t_meet > 0.0 else []
+        return log, forward, self.problem.log, backward
 
     def _alone(self, end: int) -> Mask | None:
         """Where a class has no cost at an end: its samples, if the other class has some. None where both have costs."""
         plus, minus = self.sums[end]
         return None if min(plus, minus) > 0.0 else np.asarray(self.y * (plus - minus) < 0.0)
-
-    def _join(self, log: Log, forward: list[Stage], other: Log, backward: list[Stage]) -> Pieces:
-        box = self.caps, self.gram.diagonal()
-        return assemble(log, forward, other, backward, self.mean, bool(self.gram.quadratic.width), box)
 
     # ---- where the line meets the ray ------------------------------------------------------------------------
 

@@ -38,27 +38,6 @@ def straight(problem: CoreTracker | AnyBox, bases: Array, a: Array, b: Array) ->
     return Line(bases, a, b, zero, zero)
 
 
-def follow_stage(
-    problem: CoreTracker,
-    t_from: float,
-    t_to: float,
-    max_events: int | None = None,
-    progress: Callable[[float], Any] | None = None,
-) -> Stage:
-    """Follow the line that the tracker is on, which the path has as [t_from, t_to]."""
-    seen, width = 0.0, abs(t_to - t_from)
-
-    def report(u: float) -> None:
-        nonlocal seen
-        if progress is not None:
-            progress(width * (u - seen))
-        seen = u
-
-    first = problem.segments
-    problem.follow(max_events, report)
-    return Stage(first, problem.segments, t_from, t_to)
-
-
 @dataclass(frozen=True)
 class BasisAt:
     """A basis of a line at one t, where both classes have costs: sets of all samples, and the margin set."""
@@ -90,9 +69,19 @@ class CapsWalk:
 
     def stage(self, t_from: float, t_to: float, line: Line | None = None, still: bool = False) -> Stage:
         """Follow a line (or the one that the tracker is on), which the path has as [t_from, t_to]."""
+        problem, width, seen = self.problem, abs(t_to - t_from), 0.0
         if line is not None:
-            self.problem.set_line(line, still)
-        return follow_stage(self.problem, t_from, t_to, self.max_events, self.progress)
+            problem.set_line(line, still)
+
+        def report(u: float) -> None:
+            nonlocal seen
+            if self.progress is not None:
+                self.progress(width * (u - seen))
+            seen = u
+
+        first = problem.segments
+        problem.follow(self.max_events, report)
+        return Stage(first, problem.segments, t_from, t_to)
 
     def stages(self, a: Array, b: Array, t_from: float, t_to: float, alone: Mask | None = None) -> list[Stage]:
         """Follow from a to b; where a cap (all but) vanishes at b, in stages until nothing happens any more.
@@ -205,43 +194,146 @@ def _pieces(log: Log, stages: list[Stage], linear: bool) -> tuple[Pieces, bool]:
     return pieces, bool(log.outside.size)
 
 
-def assemble(
-    log: Log,
-    forward: list[Stage],
-    other: Log,
-    backward: list[Stage],
-    mean: Array | None,
-    linear: bool,
-    box: tuple[Array, Array] | None = None,
-) -> Pieces:
-    """Join what was traced forwards (log) and backwards (other) from one point into the pieces of a path.
+#: Logs of what was traced forwards and backwards from one basis, and the stages of each; where one has no stages, its
+#: log may be the other one once more.
+Found = tuple[Log, list[Stage], Log, list[Stage]]
+
+
+def assemble(found: Found, mean: Array | None, linear: bool, known: Known | None = None) -> Pieces:
+    """Join what was traced forwards and backwards from one point into the pieces of a path.
 
     Parameters
     ----------
-    log, other : Log
-        Both begin at the common point, on one basis. Where one has no stages, it may be the other one once more.
-    forward, backward : list of Stage
-        In the order in which they were traced.
+    found : tuple
+        Logs and stages, in the order in which they were traced.
     mean : array of shape (d,), optional
         Point the samples were centred at; the intercept is moved back.
     linear : bool
         Whether w is part of the solution (it is stored if the logs have it).
-    box : pair of arrays, optional
-        Caps (2, n) at the ends of the path and squared lengths (n,) of the samples, for `within_box`: it is asked where
-        a log says that multipliers may be outside.
+    known : Known, optional
+        What is known of the path beside its logs; it is all put in together.
     """
+    log, forward, other, backward = found
     (before, out), (behind, outside) = (
         _pieces(*each, linear) if each[1] and each[0].segments else (None, False)
         for each in ((other, backward), (log, forward))
     )
     parts = [part for part in (None if before is None else before.reversed(), behind) if part is not None]
     pieces = reduce(Pieces.joined, parts).pruned()
-    if box is not None and (out or outside):
-        pieces = within_box(pieces, *box)
-    if pieces.w is None or mean is None:
-        return pieces
-    shift = pieces.w @ mean
-    return replace(pieces, b0=pieces.b0 - shift[:-1], b1=pieces.b1 - shift[1:])
+    if pieces.w is not None and mean is not None:
+        shift = pieces.w @ mean
+        pieces = replace(pieces, b0=pieces.b0 - shift[:-1], b1=pieces.b1 - shift[1:])
+    return pieces if known is None else known.settle(pieces, out or outside)
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of a path beside its logs, in which rounding hides it: boxes, ends, intervals of b, margins.
+
+    Attributes
+    ----------
+    quadratic : Quadratic
+        The samples that slopes are measured by.
+    caps : array of shape (2, n)
+        At t = 0 and at t = 1.
+    diagonal : array of shape (n,)
+        Squared lengths of the samples.
+    alone : pair of masks (n,) or None
+        For each end at which a class has no cost its samples, as in `CapsWalk.stages`; there no multiplier is left,
+        w = 0, the value is 0, and the other class holds the intercept at its label.
+    labels : pair of float
+        That label for each end; 0 where there is none.
+    from_origin : bool or None
+        Whether the path begins, or ends, at the origin of a balanced ray; None where b is not free.
+    scaled : callable, optional
+        What takes the pieces to the units of the path.
+    """
+
+    quadratic: Quadratic
+    caps: Array
+    diagonal: Array
+    alone: tuple[Mask | None, Mask | None] = (None, None)
+    labels: tuple[float, float] = (0.0, 0.0)
+    from_origin: bool | None = None
+    scaled: Callable[[Pieces], Pieces] | None = None
+
+    def settle(self, pieces: Pieces, outside: bool) -> Pieces:
+        """The pieces with all of that; ``outside`` says whether a multiplier may be outside of its box."""
+        P = within_box(pieces, self.caps, self.diagonal) if outside else pieces
+        for end, alone, label in zip((0, -1), self.alone, self.labels, strict=True):
+            P = P if alone is None else self._exact_end(P, end, alone, label)
+        P = P if self.from_origin is None else self._with_chords(P, self.from_origin)
+        few = self._costly(P)
+        P = P if self.scaled is None else self.scaled(P)
+        return self._outwards(P, few) if few.size else P
+
+    def _exact_end(self, P: Pieces, end: int, alone: Mask, label: float) -> Pieces:
+        """What is known at an end of the path (0 or -1) where a class has no cost, in place of what was found.
+
+        So what the path says next to the end is accurate relative to the cost that vanishes, and can be judged relative
+        to it. There all of the class ``alone`` are beyond their margins. One that is on it, off its cap, on the last
+        piece gets there later, where costs are below the digits of t: what was found is right up to the last double
+        before t = 1.
+        """
+        ends = ("a0", "b0") if end == 0 else ("a1", "b1")
+        if end:
+            F, t = slice(int(P.ptr[-2]), None), float(P.t[-2])
+            here = np.array([1.0 - t, t]) @ self.caps[:, P.index[F]]
+            if _off_cap(P.a0[F], here)[alone[P.index[F]]].any():
+                P = P.cut_last(math.nextafter(1.0, 0.0))
+        made = {name: getattr(P, name).copy() for name in (*ends, "value", *([] if P.w is None else ["w"]))}
+        a, intercepts = (made[name] for name in ends)
+        a[slice(0, P.ptr[1]) if end == 0 else slice(P.ptr[-2], None)] = 0.0
+        intercepts[end] = label or intercepts[end]  # on the balanced ray it is not unique at the origin
+        made["value"][end, -end] = 0.0
+        if P.w is not None:
+            made["w"][end] = 0.0
+        return replace(P, **made)
+
+    def _with_chords(self, P: Pieces, from_origin: bool) -> Pieces:
+        """Where b is an interval over a range of t, the chord over that range in place of the tracker's end of it.
+
+        There the margin set only holds samples at their bounds. The interval's lower end is convex and its upper end
+        concave in t, so the chord between its two closing points is optimal all along. Out of the origin of a balanced
+        ray, where every b in [-1, 1] is a limit, it starts from the middle.
+        """
+        start, stop = self.caps
+        free = _free(P, start, stop)
+        if free.all():
+            return P
+        b0, b1 = P.b0.copy(), P.b1.copy()
+        around = np.concatenate([[True], free, [True]])
+        edges = np.flatnonzero(around[1:] != around[:-1])
+        for first, last in edges.reshape(-1, 2):  # pieces first .. last - 1 have no free multiplier
+            begin = 0.0 if from_origin and first == 0 and not start.any() else P.b0[first]
+            end = 0.0 if from_origin and last == free.size and not stop.any() else P.b1[last - 1]
+            share = (P.t[first : last + 1] - P.t[first]) / (P.t[last] - P.t[first])
+            knots = begin + share * (end - begin)
+            b0[first:last], b1[first:last] = knots[:-1], knots[1:]
+        return replace(P, b0=b0, b1=b1)
+
+    def _costly(self, P: Pieces) -> Index:
+        """Knots at which costs are so large against the optimal value that the rounding of a margin shows."""
+        if P.w is None:
+            return np.zeros(0, dtype=np.int64)
+        first, last = self.caps.sum(axis=1)
+        costs = (1.0 - P.t) * first + P.t * last
+        values = np.concatenate([P.value[:, 0], P.value[-1:, 1]])  # concave: costs per value are largest at knots
+        return np.flatnonzero(2 * SLACK_ROUNDING * costs > OUTWARDS * np.maximum(values, 0.0))
+
+    def _outwards(self, P: Pieces, few: Index) -> Pieces:
+        """Slope and intercept larger by what rounding could make of a margin, at a few knots.
+
+        With w and b as doubles, samples on their margin are on either side of it. Where costs are large against the
+        optimal value (separable classes, costs next to an axis), what such a slack of 1e-16 costs is more than the
+        value. Larger by a share of d, w and b keep every margin, and their objective is larger by no more than a share
+        of 2 d.
+        """
+        assert P.w is not None
+        b = np.maximum(np.append(np.abs(P.b0), 0.0), np.append(0.0, np.abs(P.b1)))
+        larger = np.ones(P.t.size)
+        larger[few] = outwards(self.quadratic, P.w[few], b[few])
+        return replace(P, w=P.w * larger[:, None], b0=P.b0 * larger[:-1], b1=P.b1 * larger[1:])
 
 
 def _free(pieces: Pieces, start: Array, stop: Array) -> Mask:
@@ -278,38 +370,13 @@ def _free_in_full(pieces: Pieces, which: Index, start: Array, stop: Array) -> Ma
     return np.asarray(np.logical_or.reduceat(off.any(axis=0), begin))
 
 
-def with_chords(pieces: Pieces, caps: Array, from_origin: bool) -> Pieces:
-    """Where b is an interval over a range of t, the chord over that range in place of the tracker's end of it.
-
-    There the margin set only holds samples at their bounds. The interval's lower end is convex and its upper end
-    concave in t, so the chord between its two closing points is optimal all along. Out of the origin of a balanced
-    ray (``from_origin``), where every b in [-1, 1] is a limit, it starts from the middle. ``caps`` (2, n) are those at
-    the ends of the path.
-    """
-    P, (start, stop) = pieces, caps
-    free = _free(P, start, stop)
-    if free.all():
-        return P
-    b0, b1 = P.b0.copy(), P.b1.copy()
-    around = np.concatenate([[True], free, [True]])
-    edges = np.flatnonzero(around[1:] != around[:-1])
-    for first, last in edges.reshape(-1, 2):  # pieces first .. last - 1 have no free multiplier
-        begin = 0.0 if from_origin and first == 0 and not start.any() else P.b0[first]
-        end = 0.0 if from_origin and last == free.size and not stop.any() else P.b1[last - 1]
-        share = (P.t[first : last + 1] - P.t[first]) / (P.t[last] - P.t[first])
-        knots = begin + share * (end - begin)
-        b0[first:last], b1[first:last] = knots[:-1], knots[1:]
-    return replace(P, b0=b0, b1=b1)
-
-
 def within_box(pieces: Pieces, caps: Array, diagonal: Array) -> Pieces:
     """Multipliers at their bound where rounding has put them beyond it by a share that a certificate would see.
 
     A multiplier that enters is known to what its margin is, 1e-14, which is more than a certificate allows of a small
     cap. At the bound it moves no margin by more than the tracker allows in any case; but it moves the slope and what
     balances. All multipliers of the piece that meets this one there, from which it enters, do not: they are taken where
-    none is further off than that one. ``caps`` as in `with_chords`; ``diagonal`` (n,) are the squared lengths of the
-    samples.
+    none is further off than that one. ``caps`` and ``diagonal`` as in `Known`.
     """
     P, row = pieces, np.repeat(np.arange(pieces.t.size - 1), np.diff(pieces.ptr))
     ends, sides = [], (P.a0, P.a1)
@@ -340,52 +407,3 @@ def outwards(Q: Quadratic, w: Array, b: Array) -> Array:
     terms = _EPS * (Q.width + 8)
     share = terms * (1.0 + Q.largest_terms(w) + np.abs(b))
     return np.asarray(1.0 + np.where(share <= OUTWARDS, share, 0.0))
-
-
-def scaled_outwards(pieces: Pieces, Q: Quadratic, caps: Array) -> Pieces:
-    """Slope and intercept larger by what rounding could make of a margin, where that times a cost shows.
-
-    With w and b as doubles, samples on their margin are on either side of it. Where costs are large against the optimal
-    value (separable classes, costs next to an axis), what such a slack of 1e-16 costs is more than the value. Larger by
-    a share of d, w and b keep every margin, and their objective is larger by no more than a share of 2 d. ``caps`` as
-    in `with_chords`.
-    """
-    P = pieces
-    if P.w is None:
-        return P
-    first, last = caps.sum(axis=1)
-    costs = (1.0 - P.t) * first + P.t * last
-    values = np.concatenate([P.value[:, 0], P.value[-1:, 1]])  # concave: costs per value are largest at knots
-    few = 2 * SLACK_ROUNDING * costs > OUTWARDS * np.maximum(values, 0.0)
-    if not few.any():
-        return P
-    which = np.flatnonzero(few)
-    b = np.maximum(np.append(np.abs(P.b0), 0.0), np.append(0.0, np.abs(P.b1)))
-    larger = np.ones(P.t.size)
-    larger[which] = outwards(Q, P.w[which], b[which])
-    return replace(P, w=P.w * larger[:, None], b0=P.b0 * larger[:-1], b1=P.b1 * larger[1:])
-
-
-def with_exact_end(pieces: Pieces, end: int, b: float, caps: Array, alone: Mask) -> Pieces:
-    """What is known at an end of the path (0 or -1) where a class has no cost, in place of what was found.
-
-    No multiplier, w = 0, value 0, and the other class holds the intercept at its label b (0: there is none). So what
-    the path says next to the end is accurate relative to the cost that vanishes, and can be judged relative to it.
-    There all of the class ``alone`` (n,) are beyond their margins. One that is on it, off its cap, on the last piece
-    gets there later, where costs are below the digits of t: what was found is right up to the last double before t = 1.
-    ``caps`` as in `with_chords`, ``alone`` as in `CapsWalk.stages`.
-    """
-    P, ends = pieces, ("a0", "b0") if end == 0 else ("a1", "b1")
-    if end:
-        F, t = slice(int(P.ptr[-2]), None), float(P.t[-2])
-        here = np.array([1.0 - t, t]) @ caps[:, P.index[F]]
-        if _off_cap(P.a0[F], here)[alone[P.index[F]]].any():
-            P = P.cut_last(math.nextafter(1.0, 0.0))
-    made = {name: getattr(P, name).copy() for name in (*ends, "value", *([] if P.w is None else ["w"]))}
-    a, intercepts = (made[name] for name in ends)
-    a[slice(0, P.ptr[1]) if end == 0 else slice(P.ptr[-2], None)] = 0.0
-    intercepts[end] = b or intercepts[end]  # on the balanced ray it is not unique at the origin
-    made["value"][end, -end] = 0.0
-    if P.w is not None:
-        made["w"][end] = 0.0
-    return replace(P, **made)

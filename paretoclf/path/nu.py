@@ -165,7 +165,7 @@ class Hulls:
             return None
         stage = Stage(0, log.segments, t_from, t_to)
         forward, backward = ([stage], []) if t_from < t_to else ([], [stage])
-        pieces = assemble(log, forward, log, backward, None, bool(self.gram.quadratic.width))
+        pieces = assemble((log, forward, log, backward), None, bool(self.gram.quadratic.width))
         return _scaled(_in_units(pieces, self), 1.0 / self.total)
 
 

@@ -29,7 +29,7 @@ from paretoclf.engine.boxes import make_tracker
 from paretoclf.engine.engines import first_found, turns
 from paretoclf.engine.segments import Log
 from paretoclf.engine.sets import LEFT
-from paretoclf.path.journey import CapsWalk, Stage, assemble, scaled_outwards, straight
+from paretoclf.path.journey import CapsWalk, Found, Known, Stage, assemble, straight
 from paretoclf.path.on_pieces import proved
 from paretoclf.path.pieces import Pieces
 from paretoclf.path.precise import Precise, PreciseSolver
@@ -50,10 +50,6 @@ from paretoclf.proof.solution import Solution
 
 if TYPE_CHECKING:
     from paretoclf.engine.tracker import CoreTracker
-
-
-#: Logs of what was traced forwards and backwards, and the stages of each.
-_Found = tuple[Log, list[Stage], Log, list[Stage]]
 
 
 def trace_quantile(
@@ -123,13 +119,12 @@ def _trace(
         box = AnyBox(problem, engine, max_events)
         at_cap = np.full(n, LEFT, dtype=np.int8), np.zeros(0, dtype=np.int64)
         log = box.along(straight(box, bases, line.costs(lo), line.costs(hi)), at_cap, progress)
-        found: _Found = log, [Stage(0, log.segments, lo, hi)], log, []
+        found: Found = log, [Stage(0, log.segments, lo, hi)], log, []
     else:
         found = _walked(line, tracker, bases, max_events, progress)
-    caps = 2 / (n * line.lam) * bases, line.gram.diagonal() + line.bias
-    pieces = assemble(*found, None, bool(line.gram.quadratic.width), caps)
-    pieces = _in_the_papers_scale(pieces, line.lam, line.bias)
-    return scaled_outwards(pieces, line.gram.quadratic, 2 / n * bases)
+    Q, scaled = line.gram.quadratic, partial(_in_the_papers_scale, lam=line.lam, bias=line.bias)
+    known = Known(Q, 2 / (n * line.lam) * bases, line.gram.diagonal() + line.bias, scaled=scaled)
+    return assemble(found, None, bool(Q.width), known)
 
 
 def _walked(
@@ -138,7 +133,7 @@ def _walked(
     bases: Array,
     max_events: int | None,
     progress: Callable[[float], Any] | None,
-) -> _Found:
+) -> Found:
     """What there is upwards and downwards from the middle, up to which the tracker goes from nothing."""
     (lo, hi), costs = line.ends, line.costs
     middle = min(max(0.5, lo), hi)

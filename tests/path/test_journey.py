@@ -148,3 +148,31 @@ def test_a_sample_without_a_cost_of_a_class_that_has_some_may_stay_on_its_margin
             stayed += bool(((y[listed] < 0) & (last[listed] == 0.0)).any())
             assert np.diff(P.t)[j + 1 if j else 0] > 1e-12
     assert stayed > 10
+
+
+def test_what_is_known_is_put_in_together_and_changes_no_multiplier_between(gaussians):
+    """Settled once more a path is what it was; only what is known at its ends, and of b and of margins, was put in."""
+    X, y = gaussians(24, 2, seed=3, positives=0.4)
+    for kernel in (None, pc.RBF(1.0)):
+        for start, stop in (((0.0, 1.0), (1.0, 0.0)), ((0.0, 0.0), (3.0, 2.0)), ((0.5, 1.5), (1.5, 0.5))):
+            svm = pc.TwoCSVM(X, y, kernel)
+            path = pc.trace(svm, start, stop)
+            caps = np.stack([path.caps(0.0), path.caps(1.0)])
+            signs = [float(np.sign(y @ cap)) for cap in caps]
+            alone = [
+                None if cost[0] and cost[1] else y * sign < 0 for cost, sign in zip((start, stop), signs, strict=True)
+            ]
+            known = journey.Known(svm.gram.quadratic, caps, svm.gram.diagonal(), tuple(alone), tuple(signs), False)
+            again = known.settle(path.pieces, True)
+            for name in ("t", "ptr", "index", "a0", "a1", "value", "state", "changes"):
+                np.testing.assert_array_equal(getattr(again, name), getattr(path.pieces, name), err_msg=name)
+            np.testing.assert_allclose(again.b0, path.pieces.b0, atol=1e-12)
+            np.testing.assert_allclose(again.b1, path.pieces.b1, atol=1e-12)
+            if kernel is None:
+                np.testing.assert_allclose(again.w, path.pieces.w, rtol=1e-13, atol=0)
+            for end, mask in zip((0, -1), alone, strict=True):
+                if mask is not None:
+                    t = float(path.pieces.t[end])
+                    assert path.value(t) == 0.0
+                    assert not path.alpha(t).any()
+                    assert not signs[end] or path.intercept(t) == signs[end]

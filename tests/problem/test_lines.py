@@ -133,7 +133,7 @@ def trace_one_class(X, kernel, last):
     caps = np.outer((1 / n, last), np.ones(n))
     problem = problem_of_one_class(gram, caps)
     log = log_of(problem, follow(problem, progress=False))
-    pieces = assemble(log, [Stage(0, log.segments, 0.0, 1.0)], log, [], None, bool(gram.quadratic.width))
+    pieces = assemble((log, [Stage(0, log.segments, 0.0, 1.0)], log, []), None, bool(gram.quadratic.width))
     return OneClassPath(gram, np.ones(n), (1 / n, last), pieces=pieces)
 
 

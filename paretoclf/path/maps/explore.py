@@ -143,7 +143,7 @@ class RegionSearch(EdgeWalk):
             log = self._engine.log
         else:
             raise self._refuse("the margin set is dependent", start, basis.margin.size)
-        pieces = assemble(log, [Stage(0, log.segments, 0.0, 1.0)], log, [], None, False)
+        pieces = assemble((log, [Stage(0, log.segments, 0.0, 1.0)], log, []), None, False)
         return Path(self.gram, self.y, self.weight, CostLine(Costs(*start), Costs(*stop)), pieces=pieces)
 
     def _quadratic(self) -> Signed:
