@@ -184,7 +184,8 @@ def _take_own(stored: dict[str, Any], y: Array) -> Callable[..., _OnSamples]:
         return partial(QuantilePath, lam=lam, bias=bool(stored.pop("bias")))
     if "slack_costs" in stored:
         costs = stored.pop("slack_costs")
-        return partial(MarginPath, slack_costs=Costs(*costs) if costs.size else None)
+        low = None if (low := stored.pop("low", None)) is None else finite(low, "low", y.shape)
+        return partial(MarginPath, slack_costs=Costs(*costs) if costs.size else None, low=low)
     if "asymmetry" in stored or "hulls" in stored:
         return partial(_nu_path, stored.pop("asymmetry", None), stored.pop("hulls", None))
     ends = (

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any
@@ -26,12 +26,15 @@ from paretoclf.path.pieces import Pieces
 from paretoclf.problem.class_margins import ClassMargins, class_margins
 from paretoclf.problem.classifiers import Rule, linear_or_kernel
 from paretoclf.problem.costs import Costs
+from paretoclf.problem.exact_sums import total
 from paretoclf.problem.gram import Gram
 from paretoclf.problem.lines import LabelledSamples, LineOfTheta, Ratio
 from paretoclf.problem.touching import by_the_nearest
 from paretoclf.proof.certificates import Certificate
 from paretoclf.proof.evidence import Evidence, Judged
 from paretoclf.proof.exact import ExactBounds
+from paretoclf.proof.line import LineProof
+from paretoclf.proof.margins import prove_margins
 from paretoclf.proof.points.margins import judge_margins
 from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.proof.solution import Solution
@@ -112,7 +115,23 @@ def trace_margins(
         state=state, changes=np.zeros((3, 0), dtype=np.int64),
     )  # fmt: skip
     path = MarginPath(line.gram, line.y, line.slack_costs, pieces=pieces, seconds=time.perf_counter() - began)
+    if found is None and not path.soft and not path.proof.holds():
+        path = _precisely(path, ray)
     return proved(path) if certify else path
+
+
+def _precisely(path: MarginPath, ray: Path) -> MarginPath:
+    """The path with multipliers in two doubles, on the basis that the ray ends with; as it is if there are none."""
+    found, P = ray._solve(1.0, ray.pieces.t.size - 2), path.pieces
+    if found is None:
+        return path
+    weighed, shift = 2.0 * found.alpha, 2.0 * P.t - 1.0
+    value, multipliers = 0.5 * total(weighed), weighed[0, P.index]
+    w = None if P.w is None or found.w is None else np.stack([found.w, found.w])
+    b0, b1 = found.b + shift[:1], found.b + shift[1:]
+    values = np.array([[value, value, 0.0]])
+    pieces = replace(P, a0=multipliers, a1=multipliers, b0=b0, b1=b1, value=values, w=w)
+    return replace(path, pieces=pieces, low=weighed[1])
 
 
 def _by_the_nearest(line: LineOfTheta, solve: Callable[[Gram, Array], Path]) -> tuple[Array, float] | None:
@@ -173,6 +192,9 @@ class MarginPath(OnPieces):
         :math:`|\bar y_i|\lambda_i` is the same at every theta.
     seconds : float
         Time that tracing took, certificates excluded.
+    low : array of shape (n,), optional
+        What the stored multipliers miss, where they need two doubles each: of classes that a wide kernel hardly tells
+        apart.
 
     References
     ----------
@@ -189,6 +211,7 @@ class MarginPath(OnPieces):
     """
 
     slack_costs: Costs | None
+    low: Array | None = field(default=None, repr=False, kw_only=True)
 
     no_page = "of margins, along which no sample changes its set"
 
@@ -342,12 +365,21 @@ class MarginPath(OnPieces):
     def judged(self, share: float) -> Judged:
         """What the judge of the margin problem says of the solution at a share."""
         w, b = self._stored_slope(share), self._intercept(share)
-        return judge_margins(self.soft_margin, self.theta(share), self.alpha(share), b, w)
+        theta = self.theta(share)
+        if self.low is None:
+            return judge_margins(self.soft_margin, theta, self.alpha(share), b, w)
+        alpha = self.alpha(share)
+        low = (self._weighed - np.where(self.y > 0, alpha, theta * alpha)) + self.low
+        return judge_margins(self.soft_margin, theta, alpha, b, w, low)
+
+    def _proved(self) -> LineProof:
+        return prove_margins(self.soft_margin, self.pieces, self.parameter, self.low)
 
     def _exact_bounds(self, share: float) -> ExactBounds:
         p: Any = Fraction(share)
         b, w = self._intercept(share), self._stored_slope(share)
-        return self.soft_margin.bounds(self._weighed[None], b, w, np.where(self.y > 0, 2 * p, 2 * (1 - p)))
+        parts = np.stack([self._weighed, *([] if self.low is None else [self.low])])
+        return self.soft_margin.bounds(parts, b, w, np.where(self.y > 0, 2 * p, 2 * (1 - p)))
 
     @property
     def soft_margin(self) -> SoftMargin:
@@ -360,4 +392,5 @@ class MarginPath(OnPieces):
         return [self.judged(float(share)).certificate for share in points]
 
     def _own(self) -> dict[str, Any]:
-        return {"slack_costs": np.array([] if self.slack_costs is None else tuple(self.slack_costs))}
+        low = {} if self.low is None else {"low": self.low}
+        return {"slack_costs": np.array([] if self.slack_costs is None else tuple(self.slack_costs))} | low

@@ -11,31 +11,43 @@ from __future__ import annotations
 
 import numpy as np
 
+from paretoclf.common.checks import Array
+from paretoclf.problem.exact_sums import inner, total
 from paretoclf.proof.line import LineProof
+from paretoclf.proof.points.balance import balanced_parts
+from paretoclf.proof.points.margins import noted, precisely
 from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.proof.stored import AT_CAP, Stored, kernel_rounding
 
 _TINY = float(np.finfo(float).tiny)
 
 
-def prove_margins(problem: SoftMargin, stored: Stored, parameter: str) -> LineProof:
-    """Prove the Pareto set on an interval of the share: one segment, whose multipliers are those of theta = 1."""
+def prove_margins(problem: SoftMargin, stored: Stored, parameter: str, low: Array | None = None) -> LineProof:
+    """Prove the Pareto set on an interval of the share: one segment, whose multipliers are those of theta = 1.
+
+    ``low`` (n,) is what the stored multipliers miss, where they need two doubles each.
+    """
     y, Q, costs = problem.y, problem.Q, problem.squares
     given = np.zeros(y.size)
     given[stored.index] = stored.a0
-    u = np.maximum(given, 0.0)
-    up, down = float(u[y > 0].sum()), float(u[y < 0].sum())
-    least = min(up, down)
-    feasible = u * np.where(y > 0, least / max(up, _TINY), least / max(down, _TINY))
+    parts = np.stack([np.maximum(given, 0.0), np.zeros(y.size) if low is None else np.where(given > 0.0, low, 0.0)])
+    feasible, rest = balanced_parts(y, parts)
+    up, down = (total(parts[:, side]) for side in (y > 0, y < 0))
     w = None if stored.w is None else stored.w[0]
-    slope = Q.slope_of(0.5 * y * given, w)
+    if low is None:
+        slope, below = Q.slope_of(0.5 * y * given, w), Q.slope_of(0.5 * y * (feasible + rest))
+    else:
+        slope, below = precisely(Q, 0.5 * y * parts, w), precisely(Q, 0.5 * y * np.stack([feasible, rest]))
     scores, norm2, apart = slope.scores, slope.norm2, slope.apart
-    dual = 2.0 * least - Q.slope_of(0.5 * y * feasible).norm2
+    dual = 2.0 * min(up, down) - below.norm2
     t = stored.t
     f = scores + np.array([[stored.b0[0]], [stored.b1[0]]])  # a row for each end
     target = np.where(y > 0, 2.0 * t[:, None], 2.0 * (1.0 - t[:, None]))
     same = (f[0] * f[1] > 0.0) * np.abs(f)  # affine, where it counts
-    residuals = {"stationarity in w": apart, "balance": abs(float(y @ given)) / max(up + down, _TINY)}
+    residuals = {
+        "stationarity in w": apart,
+        "balance": abs(float(y @ given) if low is None else inner(parts, y)) / max(up + down, _TINY),
+    }
     residuals["one solution"] = _moves(stored)
     slack = y * f - target
     if costs is None:
@@ -64,7 +76,7 @@ def prove_margins(problem: SoftMargin, stored: Stored, parameter: str) -> LinePr
     each = {name: np.array([value]) for name, value in residuals.items()}
     kernel = kernel_rounding(problem.kernel_rounding, problem.lam, stored, np.zeros((2, y.size)), None)
     none, duals = np.zeros((1, 3)), np.full((1, 3), dual)
-    return LineProof(t, gaps, sizes, none, duals, each, sample, parameter, problem.note, kernel)
+    return LineProof(t, gaps, sizes, none, duals, each, sample, parameter, noted(problem, low), kernel)
 
 
 def _moves(stored: Stored) -> float:

@@ -279,7 +279,7 @@ def inseparable():
     }
 
 
-#: The kernel values themselves are rounded by more than the margin there.
+#: The kernel values themselves are rounded by more than the margin there: multipliers need two doubles.
 BEYOND = {("small", "rbf"), ("far from 0", "precomputed")}
 
 
@@ -289,11 +289,13 @@ def test_degenerate_data(name, kind):
     X, y = degenerate()[name]
     for soft in (False, True):
         svm = problem(X, y, kind, soft)
-        if (name, kind) in BEYOND and not soft:
-            with pytest.raises(pc.DegeneratePathError, match=r"at share = "):
-                traced(svm)
-            continue
         path = traced(svm)
+        if (name, kind) in BEYOND and not soft:
+            dual, primal = path.certificate(0.4, exact=True).bounds
+            assert path.low is not None
+            assert 0 <= primal - dual <= 1e-12 * primal
+            assert not replace(path, low=None).proof.holds()
+            continue
         assert all(c.passes(CERTIFY) for c in path.certificates())
         if kind == "dense" and not soft:  # margins by hand
             w, b = path.slope(0.3), path.intercept(0.3)
@@ -412,3 +414,31 @@ def test_what_does_not_fit_is_refused():
         traced(problem(X, y, "rbf")).slope(0.5)
     with pytest.raises(pc.InputError, match=r"^theta must be left out for a TwoCSVM"):
         pc.trace(pc.TwoCSVM(X, y), (0, 0), (1, 1), theta=(1, 2))
+
+
+@pytest.mark.parametrize(("seed", "n"), [(1, 40), (2, 60)])
+@pytest.mark.parametrize("width", [3.0, 10.0])
+def test_a_wide_kernel_takes_multipliers_in_two_doubles(seed, n, width, tmp_path):
+    """Its classes are so near each other that rounding a multiplier moves margins by more than a proof allows."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 2))
+    y = np.where(X[:, 0] + 0.7 * X[:, 1] ** 2 + 0.3 * rng.normal(size=n) > 0.3, 1, -1)
+    path = pc.trace(pc.BiobjectiveMargin(X, y, pc.RBF(width), soft=False), theta=(0.1, 10))
+    assert path.value(0.5) > 1e8
+    assert path.proof.holds()
+    assert not path.proof.passes()  # the kernel's own values may decide otherwise
+    K = path.gram.matrix
+    assert pc.trace(pc.BiobjectiveMargin(K, y, "precomputed", soft=False), theta=(0.1, 10)).proof.passes()
+    for share in (path.share(0.1), 0.5, path.share(10.0)):
+        assert path.at(share).certificate.holds()
+        dual, primal = path.certificate(share, exact=True).bounds
+        assert 0 <= primal - dual <= 1e-15 * primal  # in fractions
+    path.save(tmp_path / "wide.npz")
+    again = pc.load(tmp_path / "wide.npz")
+    np.testing.assert_array_equal(again.low, path.low)
+    assert again.proof.worst.gap == path.proof.worst.gap
+    assert not replace(path, low=None).proof.holds()
+    off = path.low.copy()
+    off[path.pieces.index[0]] += 1e-6 * path.pieces.a0[0]
+    assert not replace(path, low=off).proof.holds()
+    np.testing.assert_allclose(path.at(0.5).numbers["alpha_lo"], path.low, rtol=1e-9)
