@@ -31,7 +31,7 @@ from paretoclf.common.checks import (
 )
 from paretoclf.common.errors import DegeneratePathError, InputError
 from paretoclf.common.progress import meter
-from paretoclf.common.tolerances import AT_BOUND, CERTIFY, LARGEST_PULL, ROUNDING, STEEP, VALUE_ROUNDING
+from paretoclf.common.tolerances import AT_BOUND, CERTIFY, LARGEST_PULL, ROUNDING, STEEP
 from paretoclf.engine.box import AnyBox
 from paretoclf.engine.boxes import make_tracker
 from paretoclf.engine.engines import first_found, turns
@@ -373,21 +373,7 @@ class Path(Refining):
         lead = float(np.sign(self.y @ self.caps(t))) if self._trivial(t) else 0.0
         return lead or super()._intercept(t, j)
 
-    def at(self, t: Any = None, /, **parameter: float) -> Solution:
-        """Solution at t, or where a cost that moves has a value; its certificate is computed when asked for.
-
-        Where costs times kernel values are so large, or one cost against the other so small, that rounding shows, the
-        certificate is computed at once, with sums in twice the precision; if it fails, so is the solution. Its numbers
-        have the second half of the multipliers, ``alpha_lo``.
-
-        Parameters
-        ----------
-        t : float
-            In [0, 1].
-        **parameter
-            In place of t one cost, as in ``path.at(C_plus=0.5)``.
-        """
-        t = self._where(t, parameter)
+    def _at(self, t: float) -> Solution:
         here, (j, share), P = self.line.at(t), self._locate(t), self.pieces
         caps, b, W = self._caps_of(here), float(share.between(P.b0[j], P.b1[j])), P.w
         if self._without_a_class(here):
@@ -432,10 +418,6 @@ class Path(Refining):
             moved = 2 * NEAR * float(np.max(np.abs(ends[1] - ends[0])[there] / caps[there], initial=0.0))
             near = near and wrong <= (room + moved) * (1.0 + terms * float(reach.max()))
         return bool(near and low - room <= b <= high + room)
-
-    @property
-    def _steepest(self) -> float:
-        return max(float(self.caps(float(t)).max()) for t in self.pieces.t[[0, -1]])
 
     def _solve(self, t: float, j: int) -> Precise | None:
         return self._solver.solve(self.caps(t), *self._basis(j))
@@ -585,11 +567,6 @@ class Path(Refining):
         np.clip(alpha, 0.0, caps, out=alpha)
         alpha[:, [self._trivial(float(t)) for t in points]] = 0.0
         return alpha, caps
-
-    def _value_rounding(self) -> Array:
-        """What rounding may make of the stored values: the tracker adds up costs times slacks."""
-        most = max(float(self.caps(float(t)).sum()) for t in self.pieces.t[[0, -1]])
-        return np.full(self.pieces.t.size - 1, VALUE_ROUNDING * most)
 
     @property
     def soft_margin(self) -> SoftMargin:

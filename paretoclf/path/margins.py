@@ -326,15 +326,8 @@ class MarginPath(OnPieces):
         """Norm of w; in the soft problem that of (w, xi), the slacks weighed by their costs."""
         return float(np.sqrt(self.value(float(self.breakpoints[0]))))
 
-    def at(self, share: Any = None, /, **parameter: float) -> Solution:
-        """Solution at a share of the margin; its certificate is computed when asked for.
-
-        Parameters
-        ----------
-        share : float
-            In the interval of the path; ``share(theta)`` of a theta.
-        """
-        share, costs = self._where(share, parameter), {} if self.slack_costs is None else vars(self.slack_costs)
+    def _at(self, share: float) -> Solution:
+        costs = {} if self.slack_costs is None else vars(self.slack_costs)
         return Solution(
             classifier=self.rule(share),
             evidence=Evidence(partial(self.judged, share)),

@@ -630,15 +630,7 @@ class NuPath(OnPieces):
         """Minus half the squared norm of w."""
         return self._unit(t) ** 2 * super()._value(t)
 
-    def at(self, t: Any = None, /, **parameter: float) -> Solution:
-        """Solution at t; its certificate is computed when asked for.
-
-        Parameters
-        ----------
-        t : float
-            A number in the range of the path: nu, or the position on the line.
-        """
-        t = self._where(t, parameter)
+    def _at(self, t: float) -> Solution:
         evidence, rho = Evidence(partial(self._judged, t)), self.rho(t)
         interval, notes = None, tuple[str, ...]()
         if self._whole(t):

@@ -101,7 +101,23 @@ class OnPieces(OnSegments):
         raise NotImplementedError
 
     def at(self, t: Any = None, /, **parameter: float) -> Solution:
-        """Solution at t."""
+        """Solution at t; its certificate is computed when asked for.
+
+        Where costs times kernel values are so large, or one cost against the other so small, that rounding shows, the
+        certificate is computed at once, with sums in twice the precision; if it fails, so is the solution. Its numbers
+        have the second half of the multipliers, ``alpha_lo``.
+
+        Parameters
+        ----------
+        t : float
+            In the range of the path.
+        **parameter
+            In place of t one number that moves, as in ``path.at(C_plus=0.5)``.
+        """
+        return self._at(self._where(t, parameter))
+
+    def _at(self, t: float) -> Solution:
+        """Solution at t, which is in the range of the path."""
         raise NotImplementedError
 
     def _unit(self, t: float) -> float:

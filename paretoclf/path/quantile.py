@@ -23,7 +23,7 @@ import numpy as np
 from paretoclf.common.checks import Array, Index
 from paretoclf.common.errors import HomogeneousWarning, InputError
 from paretoclf.common.progress import meter
-from paretoclf.common.tolerances import AT_BOUND, VALUE_ROUNDING
+from paretoclf.common.tolerances import AT_BOUND
 from paretoclf.engine.box import AnyBox
 from paretoclf.engine.boxes import make_tracker
 from paretoclf.engine.engines import first_found, turns
@@ -320,15 +320,7 @@ class QuantilePath(Refining):
     def _value_unit(self, t: float) -> float:
         return self.lam
 
-    def at(self, tau: Any = None, /, **parameter: float) -> Solution:
-        """Solution at tau; its certificate is computed when asked for.
-
-        Parameters
-        ----------
-        tau : float
-            In the interval of the path.
-        """
-        tau = self._where(tau, parameter)
+    def _at(self, tau: float) -> Solution:
         evidence = Evidence(partial(self.judged, tau))
         if self._doubtful(tau) and not evidence.certificate.holds():
             better = self._precise(tau)
@@ -347,10 +339,6 @@ class QuantilePath(Refining):
         )
 
     # ---- where double precision ends: multipliers divided by lam, of a slope of unit weight --------------------------
-
-    @property
-    def _steepest(self) -> float:
-        return max(float(self.caps(float(tau)).max()) for tau in self.pieces.t[[0, -1]]) / self.lam
 
     def _rounds(self, tau: float) -> bool:
         return self._steep
@@ -463,11 +451,6 @@ class QuantilePath(Refining):
             found = better[0]
             alpha, w, b = Fraction(self.lam) * exact(found.alpha), found.w, found.b if self.bias else 0.0
         return replace(self.soft_margin, caps=self.caps(tau)).bounds(alpha, b, w)
-
-    def _value_rounding(self) -> Array:
-        """What rounding may make of the stored values: the tracker adds up costs times slacks."""
-        ends = np.array([VALUE_ROUNDING * self.caps(float(tau)).sum() for tau in self.pieces.t[[0, -1]]])
-        return np.full(self.pieces.t.size - 1, ends.max())
 
     @property
     def soft_margin(self) -> SoftMargin:

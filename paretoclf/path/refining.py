@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from paretoclf.common.checks import Array, Index
-from paretoclf.common.tolerances import CERTIFY, FAST_ERROR, ROUNDED, STEEP
+from paretoclf.common.tolerances import CERTIFY, FAST_ERROR, ROUNDED, STEEP, VALUE_ROUNDING
 from paretoclf.path.on_pieces import OnPieces
 from paretoclf.path.precise import Precise, PreciseSolver
 from paretoclf.proof.line import LineProof
@@ -65,7 +65,12 @@ class Refining(OnPieces):
     @property
     def _steepest(self) -> float:
         """The largest multiplier that there may be, of a slope of unit weight."""
-        raise NotImplementedError
+        return max(float(self.caps(t).max()) for t in self._range) / self._value_unit(self._range[0])
+
+    def _value_rounding(self) -> Array:
+        """What rounding may make of the stored values: the tracker adds up costs times slacks."""
+        most = max(float(self.caps(t).sum()) for t in self._range)
+        return np.full(self.t.size - 1, VALUE_ROUNDING * most)
 
     @cached_property
     def _steep(self) -> bool:

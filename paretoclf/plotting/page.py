@@ -93,7 +93,7 @@ def page_data(
         "parameter": path.parameter,
         "t": P.t,
         **{name: getattr(P, name) for name in ("state", "changes", "ptr", "index", "a0", "a1", "value")},
-        **_intercepts(path, slopes),
+        **dict(zip(("b0", "b1"), _intercepts(path), strict=True)),
         "caps": [path.caps(t) for t in ends],
         "costs": _costs(path),
         "w": slopes,
@@ -117,16 +117,10 @@ def page_data(
     return {name: _plain(value) for name, value in data.items()}
 
 
-def _intercepts(path: Any, slopes: Array | None) -> dict[str, Array]:
-    """Intercepts at both ends of each piece, of the features as they were given."""
-    P = path.pieces
-    if hasattr(path, "bias"):  # of a path of quantiles: the weight of a feature, continuous, with a kernel not stored
-        b = np.array([path.intercept(float(t)) for t in P.t])
-        return {"b0": b[:-1], "b1": b[1:]}
-    if slopes is None or path.gram.origin is None:
-        return {"b0": P.b0, "b1": P.b1}
-    move = slopes @ path.gram.origin
-    return {"b0": P.b0 - move[:-1], "b1": P.b1 - move[1:]}
+def _intercepts(path: Any) -> Array:
+    """Intercepts at both ends of each piece, of the features as they were given; 0 where there are none."""
+    found = path.along("b")[1] if "b" in path.variables else np.zeros(2 * path.t.size - 2)
+    return np.asarray(found.reshape(-1, 2).T)
 
 
 def _costs(path: Any) -> list[list[float]] | None:
