@@ -351,7 +351,9 @@ class Path(Refining):
     def parameters(self, t: float) -> dict[str, Any]:
         """The costs that move, at t; on a line of SampleCosts those of all samples."""
         costs = self.costs(t)
-        return {name: getattr(costs, name) for name in self._moving} or {"costs": per_sample(costs, self.y)}
+        if isinstance(costs, SampleCosts):
+            return {"costs": costs.values}
+        return {name: getattr(costs, name) for name in self._moving}
 
     def caps(self, t: float) -> Array:
         """Upper bounds of the multipliers at t, shape (n,)."""

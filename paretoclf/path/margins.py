@@ -8,7 +8,7 @@ reaches it: from some cost on no multiplier is at its cap, and nothing moves any
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial
@@ -334,6 +334,11 @@ class MarginPath(OnPieces):
             source="path",
             values={"theta": self.theta(share), **costs},
         )
+
+    def _where(self, t: Any, parameter: Mapping[str, Any]) -> float:
+        if t is None and [*parameter] == ["theta"]:
+            t, parameter = self.share(parameter["theta"]), {}
+        return super()._where(t, parameter)
 
     @property
     def bent(self) -> tuple[str, ...]:

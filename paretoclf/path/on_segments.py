@@ -146,9 +146,9 @@ class OnSegments(Tabular):
         if isinstance(t, Mapping):
             named = {each if isinstance(each, str) else each.name(): value for each, value in t.items()}
             t, parameter = None, {**parameter, **named}
-        ranges = {self.parameter: (0.0, 1.0), **self._moving}
+        ranges = {"t": (0.0, 1.0), **self._moving}  # of t, unless a parameter is called so
         if len(parameter) + (t is not None) != 1 or not set(ranges).issuperset(parameter):
-            given = ", ".join([*([] if t is None else [self.parameter]), *parameter]) or "none"
+            given = ", ".join([*([] if t is None else ["t"]), *parameter]) or "none"
             raise InputError(f"one of {', '.join(ranges)} must be given, got {given}")
         name, number = next(iter(parameter.items()))
         return self._at_number(number, name, *ranges[name])

@@ -63,6 +63,7 @@ KINDS = {
     ),
     "far samples": lambda: pc.trace(pc.TwoCSVM(X + 1e3, Y), (0.5, 1.5), (1.5, 1.5)),
     "quantile": lambda: pc.trace(pc.QuantileSVM(X, Y), tau=(0, 1), lam=0.1),
+    "quantile, kernel": lambda: pc.trace(pc.QuantileSVM(X, Y, pc.RBF(1.0)), tau=(0.2, 0.9), lam=0.1),
     "quantile, bias": lambda: pc.trace(pc.QuantileSVM(X, Y, pc.RBF(1.0), bias=True), tau=(0.2, 0.9), lam=0.1),
     "nu": lambda: pc.trace(pc.TwoNuSVM(X, Y), nu=(0, None), asymmetry=0.5),
     "hulls": lambda: pc.trace(pc.TwoNuSVM(X, Y), (1, 1), (0.8, 0.9)),
@@ -145,8 +146,8 @@ def test_a_value_is_that_of_the_point(path):
 @every
 def test_a_number_that_moves_may_stand_in_place_of_t(path):
     t = inner(path)[0]
-    for name in path._moving:
-        there = path.parameters(t)[name]
+    for name in ("t", *path._moving, *(["theta"] if "theta" in path.parameters(t) else [])):
+        there = t if name == "t" else path.parameters(t)[name]
         assert path.value(**{name: there}) == pytest.approx(path.value(t), rel=1e-12)
         assert path.at(**{name: there}).value == pytest.approx(path.at(t).value, rel=1e-9)
         np.testing.assert_allclose(path.value(**{name: [there, there]}), path.value([t, t]), rtol=1e-12)
