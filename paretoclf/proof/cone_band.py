@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -143,9 +142,8 @@ def prove_band(judge: ConeJudge, points: tuple[Array, Array, Array, Array], eps:
     BandProof(1 pieces, within 1e-06, worst=1.0e-09)
     """
     t, x, y, z = points
-    pairs = tuple(judge.pair(float(t[i]), x[i], y[i], z[i]) for i in range(t.size))
-    pieces = tuple(judge.piece(k, j) for k, j in pairwise(pairs))
-    return BandProof(pairs, pieces, eps, judge.ceiling)
+    pairs = judge.pairs(t, x, y, z)
+    return BandProof(tuple(pairs), tuple(judge.pieces(pairs[:-1], pairs[1:])), eps, judge.ceiling)
 
 
 def judge_cone_ray(line: ConeLine, status: str, ray: Array) -> RayProof:
@@ -167,9 +165,10 @@ def judge_cone_ray(line: ConeLine, status: str, ray: Array) -> RayProof:
 def _of_multipliers(line: ConeLine, z: Array) -> tuple[float, float]:
     """Upper bounds of ``b'z`` and what is left of A'z, at both ends; infinite where nothing is proved."""
     judge = ConeJudge(line.still, np.inf)
-    _, _, z, radius, missed, fine = judge.multipliers(0.0, np.zeros(line.n), z)
-    if not fine:
+    _, _, *found, fine = judge.multipliers(np.zeros(1), np.zeros((1, line.n)), z[None])
+    if not fine[0]:
         return np.inf, np.inf
+    z, radius, missed = (each[0] for each in found)
     reach = np.where(judge.wide, 0.0, np.maximum(np.abs(judge.box.low), np.abs(judge.box.high)))
     left = float(missed @ reach) * (1 + 1e-6)
     sizes = [(z.size + 2) * _EPS * np.abs(b) @ np.abs(z) + (1 + 1e-6) * np.abs(b) @ radius for b in line.b]

@@ -27,23 +27,30 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg as la
-import scipy.sparse as sp
 
-from paretoclf.common.checks import Array
+from paretoclf.common.checks import Array, Mask
 from paretoclf.engine.reduction.program import between
-from paretoclf.proof.cone_pair import WIDER, Matrices, Pair, PairJudge, energy, products
+from paretoclf.proof.cone_pair import WIDER, Near, Pair, PairJudge, StackedPairs, products
+from paretoclf.proof.cone_rows import dot, inverse, mixed
 from paretoclf.proof.points.cones import contains, interior, matrix, vector
+from paretoclf.proof.points.enclosure import times
 
 _EPS = float(np.finfo(float).eps)
 
 #: Rows whose slack is small against what is missed, by this factor, weigh as much as each other.
 _TIGHT = 1e-3
 
-#: Shares of the way inwards that are tried: the largest, and by which factor each is smaller than the one before.
-_LARGEST, _FINER, _SHARES = 1.0, 1.25, 200
+#: Shares of the way inwards that are tried.
+_SHARES = 1.25 ** -np.arange(200.0)
 
-#: Columns of no use are those below this share of the largest.
-_RANK = 1e-12
+#: What makes the normal equations of columns of length 1 solvable, and how often their solution is corrected.
+_RIDGE, _CORRECTED = 1e-12, 3
+
+#: Entries of matrices that are made at once.
+_AT_ONCE = 2**21
+
+#: So many are tried at once, between one that is enough and one that is not.
+_TRIED = np.arange(1, 6)[:, None]
 
 
 @dataclass(frozen=True)
@@ -65,9 +72,9 @@ class Bend:
         sizes = np.abs(k.x) + np.abs(j.x) + np.abs(self.v)
         if self.inwards and k.inside is not None and j.inside is not None:
             share, inside = w * self.inwards, (k.inside, j.inside)
-            x = (1.0 - share) * x + share * between([each[0] for each in inside], u)
-            radius = (1.0 - share) * radius + share * between([each[1] for each in inside], u)
-            sizes = sizes + np.abs(inside[0][0]) + np.abs(inside[1][0])
+            x = (1.0 - share) * x + share * between([each.x for each in inside], u)
+            radius = (1.0 - share) * radius + share * between([each.x_radius for each in inside], u)
+            sizes = sizes + np.abs(inside[0].x) + np.abs(inside[1].x)
         return x, radius * WIDER + 16 * _EPS * sizes
 
 
@@ -103,187 +110,261 @@ class ConePiece:
         return max(least, floor)
 
 
-def bent_piece(judge: PairJudge, k: Pair, j: Pair) -> ConePiece:
-    """What is proved between two pairs of a line on which a matrix moves."""
-    both = judge.matrices(k.t), judge.matrices(j.t)
-    speed_P, speed_A = (speed * (j.t - k.t) for speed in judge.line.speeds)
-    bend, more = _of_points(judge, (k, j), both, speed_A)
-    if bend is None:
-        return ConePiece(np.inf, np.inf, np.inf, -np.inf, np.inf)
-    moved = np.abs(bend.v) + bend.radius
-    if bend.inwards:
-        moved = moved + bend.inwards * (_apart(k, j) + 0.25 * moved)
-    left, eta = _of_multipliers(judge, (k, j), both, (speed_P, speed_A))
-    bents = [max(energy(M, one.x - one.y, _around(one)) for M in both) for one in (k, j)]
-    around = moved - np.abs(bend.v) + 4 * _EPS * (np.abs(bend.v) + np.abs(eta))
-    own = max(energy(M, bend.v - eta, around) for M in both)
-    reach = np.maximum(k.reach, j.reach)
-    price = float(left @ reach) + float(moved @ (np.maximum(k.missed, j.missed) + 0.25 * left))
-    price += float(k.missed @ j.reach + j.missed @ k.reach) + 2 * np.sqrt(max(bents) * own) + 0.25 * own
-    cross = products(k, j) + products(j, k) + more + sum(bents) + price * WIDER
-    low, high = _objectives(judge, (k, j), both, moved)
-    first, last = (max(one.own - one.bent + bent, 0.0) for one, bent in zip((k, j), bents, strict=True))
-    return ConePiece(float(first), float(last), max(float(cross), 0.0), float(low), float(high), bend)
+#: Of a pair that is not proved.
+NOTHING = ConePiece(np.inf, np.inf, np.inf, -np.inf, np.inf)
 
 
-def _around(one: Pair) -> Array:
+def bent_pieces(judge: PairJudge, k: StackedPairs, j: StackedPairs) -> list[ConePiece]:
+    """What is proved between each two pairs of a line on which a matrix moves."""
+    bend, more = _of_points(judge, k, j)
+    size, moved = np.abs(bend.v), np.abs(bend.v) + bend.radius
+    if k.inside is not None and j.inside is not None:
+        moved = moved + bend.inwards[:, None] * (_apart(k, j) + 0.25 * moved)
+    left, eta = _of_multipliers(judge, k, j)
+    around = moved - size + 4 * _EPS * (size + np.abs(eta))
+    apart = np.concatenate([*[k.x - k.y] * 2, *[j.x - j.y] * 2, *[bend.v - eta] * 2])
+    arounds = np.concatenate([*[_around(k)] * 2, *[_around(j)] * 2, *[around] * 2])
+    energies = judge.energy(np.concatenate([k.t, j.t] * 3), apart, arounds).reshape(3, 2, -1).max(axis=1)
+    first, last, own = energies
+    price = dot(left, np.maximum(k.reach, j.reach)) + dot(moved, np.maximum(k.missed, j.missed) + 0.25 * left)
+    price += dot(k.missed, j.reach) + dot(j.missed, k.reach)
+    price += 2 * np.sqrt(np.maximum(first, last) * own) + 0.25 * own
+    cross = products(k, j) + products(j, k) + more + first + last + price * WIDER
+    low, high = _objectives(judge, k, j, moved)
+    a, b = k.own - k.bent + first, j.own - j.bent + last
+    rows: Any = np.stack([*(np.maximum(each, 0.0) for each in (a, b, cross)), low, high], axis=1).tolist()
+    fine, inwards = np.isfinite(more).tolist(), bend.inwards.tolist()
+    return [
+        ConePiece(*(*numbers, Bend(bend.v[i], bend.radius[i], inwards[i]))) if fine[i] else NOTHING
+        for i, numbers in enumerate(rows)
+    ]
+
+
+@dataclass(frozen=True)
+class _Bends:
+    """Bends one above the other."""
+
+    v: Array
+    radius: Array
+    inwards: Array
+
+
+def _around(one: StackedPairs) -> Array:
     return np.asarray(one.x_radius + one.y_radius + 2 * _EPS * (np.abs(one.x) + np.abs(one.y)))
 
 
-def _apart(k: Pair, j: Pair) -> Array:
+def _deep(one: StackedPairs) -> Near:
+    """The points well inside, where there are some."""
+    assert one.inside is not None
+    return one.inside
+
+
+def _apart(k: StackedPairs, j: StackedPairs) -> Array:
     """How far points well inside are from those of the path at most, column by column."""
-    corners = [np.abs(one.deep[0] - other.x) + one.deep[1] + other.x_radius for one in (k, j) for other in (k, j)]
+    corners = [
+        np.abs(_deep(one).x - other.x) + _deep(one).x_radius + other.x_radius for one in (k, j) for other in (k, j)
+    ]
     return np.asarray(np.max(corners, axis=0) * (1 + 4 * _EPS))
 
 
-def _of_points(
-    judge: PairJudge, pairs: tuple[Pair, Pair], both: tuple[Matrices, Matrices], speed: Any
-) -> tuple[Bend | None, float]:
-    """What is added to the points, and an upper bound of what that adds to the products with the slacks."""
-    (k, j), line = pairs, judge.line
-    n, k0 = line.n, line.equations
-    if not speed.nnz:
-        return Bend(np.zeros(n), np.zeros(n), 0.0), 0.0
+def _of_points(judge: PairJudge, k: StackedPairs, j: StackedPairs) -> tuple[_Bends, Array]:
+    """What is added to the points, and upper bounds of what that adds to the products with the slacks.
+
+    Infinite where nothing is proved. Two v are tried for each piece: one that absorbs what is missed, and none.
+    """
+    none, A, h = np.zeros(k.x.shape), judge.A, j.t - k.t
+    count = len(h)
+    if A.speed is None:
+        return _Bends(none, none, np.zeros(count)), np.zeros(count)
     apart, around = j.x - k.x, j.x_radius + k.x_radius + 2 * _EPS * (np.abs(j.x) + np.abs(k.x))
-    delta, sizes = speed @ apart, abs(speed)
-    delta_radius = (sizes @ around) * WIDER + (np.diff(speed.indptr) + 5) * _EPS * (sizes @ np.abs(apart))
-    best: tuple[float, Bend, float] | None = None
-    for v in (_absorbing(judge, pairs, both, delta), np.zeros(n)):
-        found = judge.direction(v)
-        if found is None:
-            continue
-        v, radius = found
-        offs = []
-        for M in both:
-            off = delta - M.A @ v
-            off_radius = delta_radius + (M.A_sizes @ radius) * WIDER + judge.long * _EPS * (M.A_sizes @ np.abs(v))
-            off_radius += 4 * _EPS * (np.abs(delta) + np.abs(off))
-            off[:k0], off_radius[:k0] = 0.0, 0.0
-            offs.append((off, off_radius))
-        inwards = _inwards(judge, pairs, offs, speed)
-        if inwards is None:
-            continue
-        more = _added(pairs, offs, inwards, speed)
-        if best is None or more < best[0]:
-            best = more, Bend(v, radius, inwards), more
-    return (None, np.inf) if best is None else best[1:]
+    delta = A.gained(h, apart)
+    delta_radius = A.sizes.gained(h, around) * WIDER + (A.gains + 6) * _EPS * A.sizes.gained(h, np.abs(apart))
+    v, radius, fine = judge.directions(np.concatenate([_absorbing(judge, k, j, delta), none]))
+    twice = np.tile(np.arange(count), 2)
+    k, j, delta, delta_radius = k.taken(twice), j.taken(twice), delta[twice], delta_radius[twice]
+    ts = k.t, j.t
+    products_of = zip(A.at_each(ts, v), A.sizes.at_each(ts, radius), A.sizes.at_each(ts, np.abs(v)), strict=True)
+    offs = []
+    for product, of_radius, of_sizes in products_of:
+        off = delta - product
+        off_radius = delta_radius + of_radius * WIDER + judge.long * _EPS * of_sizes
+        off_radius += 4 * _EPS * (np.abs(delta) + np.abs(off))
+        off[:, : judge.line.equations], off_radius[:, : judge.line.equations] = 0.0, 0.0
+        offs.append((off, off_radius))
+    inwards = _inwards(judge, (k, j), offs)
+    more = np.where(fine, _added(judge, (k, j), offs, inwards), np.inf)
+    better = np.arange(count) + np.where(more[:count] <= more[count:], 0, count)
+    more = more[better]
+    inwards = np.where(np.isfinite(more), inwards[better], 0.0)
+    return _Bends(v[better], radius[better], inwards), more
 
 
-def _inwards(judge: PairJudge, pairs: tuple[Pair, Pair], offs: list[tuple[Array, Array]], speed: Any) -> float | None:
-    """How much of the way to points well inside is enough, 0 where nothing is needed; None where nothing is enough."""
-    cones = judge.line.base.grouped
-    fine = np.zeros(len(cones), dtype=bool)
-    for one in pairs:
-        fine |= np.logical_and(*(contains(one.s + off, one.s_radius + radius, cones) for off, radius in offs))
-    zero, (k, j) = np.array([cone.kind == "zero" for cone in cones]), pairs
-    fine |= zero
-    if fine.all():
-        return 0.0
+#: Both ends of what v leaves, each with its radius.
+_Offs = list[tuple[Array, Array]]
+
+
+def _inwards(judge: PairJudge, pairs: tuple[StackedPairs, StackedPairs], offs: _Offs) -> Array:
+    """How much of the way to points well inside is enough, 0 where nothing is needed; infinite where nothing is."""
+    cones, (k, j) = judge.line.base.grouped, pairs
+    zero = np.array([cone.kind == "zero" for cone in cones])
+    points = np.concatenate([one.s + off for one in pairs for off, _ in offs])
+    radii = np.concatenate([one.s_radius + radius for one in pairs for _, radius in offs])
+    fine = zero | contains(points, radii, cones).reshape(2, 2, len(k.t), -1).all(axis=1).any(axis=0)
+    found = np.where(fine.all(axis=1), 0.0, np.inf)
     if k.inside is None or j.inside is None:
-        return None
-    gained = speed @ (j.deep[0] - k.deep[0])
-    around = abs(speed) @ (j.deep[1] + k.deep[1] + 8 * _EPS * (np.abs(j.deep[0]) + np.abs(k.deep[0])))
-    if not (zero | contains(k.deep[2] + gained, (k.deep[3] + around) * WIDER, cones)).all():
-        return None  # the points inside are not so between the two
+        return found
+    at = np.flatnonzero((found > 0) & k.inside.fine & j.inside.fine)
+    if not at.size:
+        return found
+    first, last, h, fine = k.inside.taken(at), j.inside.taken(at), (j.t - k.t)[at], fine[at]
+    sizes = judge.A.sizes
+    gained = judge.A.gained(h, last.x - first.x)
+    around = sizes.gained(h, last.x_radius + first.x_radius + 8 * _EPS * (np.abs(last.x) + np.abs(first.x)))
+    around += (judge.A.gains + 6) * _EPS * sizes.gained(h, np.abs(last.x - first.x))
+    possible = (zero | contains(first.s + gained, (first.s_radius + around) * WIDER, cones)).all(axis=1)
+    begin, end = ([each[at] for each in one] for one in offs)
+    corners = [
+        (first.s, first.s_radius, np.abs(first.s), *begin),
+        (first.s + gained, first.s_radius + around, np.abs(first.s) + np.abs(gained), *begin),
+        (last.s, last.s_radius, np.abs(last.s), *end),
+    ]
+    s, s_radius, size, off, radius = (np.stack(each) for each in zip(*corners, strict=True))
 
-    def enough(share: float) -> bool:
-        for one, (off, radius), extra in ((k, offs[0], 0.0), (k, offs[0], 1.0), (j, offs[1], 0.0)):
-            point = share * (one.deep[2] + extra * gained) + off
-            off_by = share * (one.deep[3] + extra * around) * WIDER + radius
-            off_by = off_by + 8 * _EPS * (share * (np.abs(one.deep[2]) + np.abs(gained)) + np.abs(off))
-            if not (fine | contains(point, off_by, cones)).all():
-                return False
-        return True
+    def enough(share: Array) -> Mask:
+        """Whether it is, for several shares of each."""
+        many = share[:, None, :, None]
+        point = many * s + off
+        off_by = many * s_radius * WIDER + radius + 8 * _EPS * (many * size + np.abs(off))
+        inside = contains(point.reshape(-1, s.shape[-1]), off_by.reshape(-1, s.shape[-1]), cones)
+        return np.asarray((fine | inside.reshape(*point.shape[:-1], -1)).all(axis=(1, 3)) & possible)
 
-    low, high = 0, _SHARES  # _LARGEST / _FINER^low is enough, that of high is not
-    if not enough(_LARGEST):
-        return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if enough(_LARGEST / _FINER**middle) else (low, middle)
-    return _LARGEST / _FINER**low
+    possible = enough(np.full((1, at.size), _SHARES[0]))[0]
+    low, high = np.zeros(at.size, dtype=int), np.full(at.size, _SHARES.size)  # the share of low is enough, of high not
+    while (high - low).max() > 1:
+        tried = low + (high - low) * _TRIED // (len(_TRIED) + 1)
+        good = np.logical_and.accumulate(enough(_SHARES[tried]), axis=0).sum(axis=0)
+        low, high = (np.vstack([low, tried, high])[good + k, np.arange(at.size)] for k in (0, 1))
+        high = np.maximum(high, low + 1)
+    found[at] = np.where(possible, _SHARES[low], np.inf)
+    return found
 
 
-def _added(pairs: tuple[Pair, Pair], offs: list[tuple[Array, Array]], inwards: float, speed: Any) -> float:
-    """Upper bound of what is added to the products of multipliers and slacks, divided by w."""
+def _added(judge: PairJudge, pairs: tuple[StackedPairs, StackedPairs], offs: _Offs, inwards: Array) -> Array:
+    """Upper bounds of what is added to the products of multipliers and slacks, divided by w."""
     k, j = pairs
+    z, z_radius = np.stack([k.z, j.z]), np.stack([k.z_radius, j.z_radius])
+    absolute = np.abs(z)
 
-    def most(one: Pair, v: Array, radius: Array) -> float:
-        z, size = np.abs(one.z), np.abs(v)
-        rounding = (z.size + 2) * _EPS * float(z @ size)
-        return float(one.z @ v) + rounding + float(z @ radius + one.z_radius @ (size + radius)) * WIDER
+    def most(ends: _Offs) -> tuple[Array, Array]:
+        """The largest product with what is between two ends, and with minus that."""
+        v, radius = (np.stack(each)[:, None] for each in zip(*ends, strict=True))
+        size, product = np.abs(v), dot(z, v)
+        off = (z.shape[-1] + 2) * _EPS * dot(absolute, size) + (
+            dot(absolute, radius) + dot(z_radius, size + radius)
+        ) * WIDER
+        above, below = product + off, off - product
+        return tuple(
+            np.maximum(np.maximum(each[0, 0], 0.5 * (each[1, 0] + each[0, 1])), each[1, 1]) for each in (above, below)
+        )
 
-    def corners(ends: list[tuple[Array, Array]]) -> float:
-        crossed = 0.5 * (most(k, *ends[1]) + most(j, *ends[0]))
-        return max(most(k, *ends[0]), crossed, most(j, *ends[1]))
+    added, less = most(offs)
+    if k.inside is None or j.inside is None:
+        return np.where(inwards == 0.0, added, np.inf)
+    way = np.abs(j.inside.x - k.inside.x) * (1 + 4 * _EPS) + j.inside.x_radius + k.inside.x_radius
+    gained = judge.A.sizes.gained(j.t - k.t, way) * WIDER
+    bent = 0.25 * dot((absolute + z_radius).max(axis=0), gained) * WIDER
+    deep, _ = most([(each.s, each.s_radius) for each in (k.inside, j.inside)])
+    more = np.maximum(deep, 0.0) + bent + 0.25 * np.maximum(0.0, less)
+    with np.errstate(invalid="ignore"):
+        return np.where(inwards > 0.0, added + inwards * more * WIDER, added)
 
-    added = corners(offs)
-    if inwards:
-        least = -corners([(-off, radius) for off, radius in offs])
-        gained = abs(speed) @ (np.abs(j.deep[0] - k.deep[0]) + j.deep[1] + k.deep[1])
-        bent = 0.25 * float(np.maximum(np.abs(k.z) + k.z_radius, np.abs(j.z) + j.z_radius) @ gained) * WIDER
-        added += inwards * (max(corners([k.deep[2:], j.deep[2:]]), 0.0) + bent + 0.25 * max(0.0, -least)) * WIDER
-    return added
 
-
-def _of_multipliers(
-    judge: PairJudge, pairs: tuple[Pair, Pair], both: tuple[Matrices, Matrices], speeds: tuple[Any, Any]
-) -> tuple[Array, Array]:
+def _of_multipliers(judge: PairJudge, k: StackedPairs, j: StackedPairs) -> tuple[Array, Array]:
     """What stays of the missed stationarity, divided by w, and what is added to y for the rest of it."""
-    (k, j), (speed_P, speed_A) = pairs, speeds
-    dy, dz = j.y - k.y, j.z - k.z
+    dy, dz, h = j.y - k.y, j.z - k.z, j.t - k.t
     y_around = j.y_radius + k.y_radius + 2 * _EPS * (np.abs(j.y) + np.abs(k.y))
     z_around = j.z_radius + k.z_radius + 2 * _EPS * (np.abs(j.z) + np.abs(k.z))
-    rho, long = np.zeros(dy.size), 5
-    radius = np.zeros(dy.size)
-    for speed, apart, around in ((speed_P, dy, y_around), (sp.csr_array(speed_A.T), dz, z_around)):
-        sizes = abs(speed)
-        rho += speed @ apart
-        radius += (sizes @ around) * WIDER + (np.diff(speed.indptr) + long) * _EPS * (sizes @ np.abs(apart))
-    eta = np.zeros(dy.size)
-    if both[0].P.nnz and rho.any() and not judge.wide.any():
-        eta = _least(0.5 * (both[0].P + both[1].P).toarray(), rho)
-    left = np.zeros(dy.size)
-    for M in both:
-        rest = np.abs(rho - M.P @ eta)
-        left = np.maximum(left, rest + radius + judge.longer * _EPS * (np.abs(rho) + M.P_sizes @ np.abs(eta)))
+    rho, radius = np.zeros(dy.shape), np.zeros(dy.shape)
+    for M, apart, around in ((judge.P, dy, y_around), (judge.A.back, dz, z_around)):
+        if M.speed is not None:
+            rho += M.gained(h, apart)
+            radius += M.sizes.gained(h, around) * WIDER
+            radius += (M.gains + 6) * _EPS * M.sizes.gained(h, np.abs(apart))
+    eta = np.zeros(dy.shape)
+    if not judge.P.none and rho.any() and not judge.wide.any():
+        eta = _solved(judge, 0.5 * (k.t + j.t), rho)
+    left = np.zeros(dy.shape)
+    ts = k.t, j.t
+    for product, sizes in zip(judge.P.at_each(ts, eta), judge.P.sizes.at_each(ts, np.abs(eta)), strict=True):
+        rest = np.abs(rho - product) + radius + judge.longer * _EPS * (np.abs(rho) + sizes)
+        left = np.maximum(left, rest)
     return np.where(judge.wide, 0.0, left), eta
 
 
-def _least(M: Array, goal: Array) -> Array:
-    """The shortest solution of ``M x = goal`` as well as can be."""
-    found = la.lstsq(M, goal, cond=_RANK, lapack_driver="gelsy", check_finite=False)[0]
+def _solved(judge: PairJudge, t: Array, rho: Array) -> Array:
+    """The shortest solutions of ``P(t) eta = rho`` as well as can be."""
+    at, (still, moves) = judge.curved, judge.curvature
+    found = np.zeros(rho.shape)
+    if judge.P.speed is None:
+        found[:, at] = times(judge.inverse, rho[:, at])
+    else:
+        found[:, at] = [inverse(still + each * moves) @ rho[i, at] for i, each in enumerate(t.tolist())]
     return np.where(np.isfinite(found), found, 0.0)
 
 
-def _absorbing(judge: PairJudge, pairs: tuple[Pair, Pair], both: tuple[Matrices, Matrices], delta: Array) -> Array:
-    """A v with Av near delta where slacks are small, each cone measured from its own point."""
-    cones, A = judge.line.base.grouped, 0.5 * (both[0].A + both[1].A).toarray()
-    floor = _TIGHT * float(np.abs(delta).max(initial=0.0)) + np.finfo(float).tiny
-    s = 0.5 * (pairs[0].s + pairs[1].s) + floor * interior(cones)
-    goal = delta.copy()
+def _absorbing(judge: PairJudge, k: StackedPairs, j: StackedPairs, delta: Array) -> Array:
+    """Rows v with Av near delta where slacks are small, each cone measured from its own point."""
+    cones, t = judge.line.base.grouped, 0.5 * (k.t + j.t)
+    floor = _TIGHT * np.abs(delta).max(axis=1, keepdims=True)
+    floor = np.where(floor > 0.0, floor, 1.0)
+    s, count = 0.5 * (k.s + j.s) + floor * interior(cones), len(t)
+    roots = []
     for each in cones.alike:
-        R = _ROOTS.get(each.kind, _plain)(s[each.rows], each.order, floor)
-        if R.ndim == 2:
-            A[each.rows.ravel()] *= R.ravel()[:, None]
-            goal[each.rows] *= R
-        else:
-            A[each.rows] = R @ A[each.rows]
-            goal[each.rows] = (R @ goal[each.rows][:, :, None])[:, :, 0]
-    return _least(A, goal)
+        root = _ROOTS.get(each.kind, _plain)(each.taken(s), each.order, np.repeat(floor, len(each.rows), axis=0))
+        roots.append(root.reshape(count, len(each.rows), *root.shape[1:]))
+    (still, speed), found = judge.A.arrays, np.zeros(k.x.shape)
+    at_once = max(1, _AT_ONCE // still.size)
+    for part in (slice(first, first + at_once) for first in range(0, count, at_once)):
+        A, goal = still + t[part, None, None] * speed, delta[part].copy()
+        for each, root in zip(cones.alike, roots, strict=True):
+            R, rows = root[part], each.rows
+            if R.ndim == 3:
+                A[:, rows.ravel()] *= R.reshape(len(R), -1, 1)
+                goal[:, rows] *= R
+            else:
+                A[:, rows] = R @ A[:, rows]
+                goal[:, rows] = (R @ goal[:, rows][..., None])[..., 0]
+        found[part] = [_least(*each) for each in zip(A, goal, strict=True)]
+    return found
 
 
-def _of_zero(S: Array, order: int, floor: float) -> Array:
-    return np.full(S.shape, 1.0 / floor)
+def _least(M: Array, goal: Array) -> Array:
+    """Least squares of ``M x = goal``: by normal equations, corrected."""
+    norm = np.sqrt((M * M).sum(axis=0))
+    scale = 1.0 / np.where(norm > 0.0, norm, 1.0)
+    M, x = M * scale, np.zeros(scale.size)
+    gram = M.T @ M
+    gram[np.diag_indices(scale.size)] += _RIDGE
+    try:
+        factor = la.cho_factor(gram, lower=True, overwrite_a=True, check_finite=False)
+    except la.LinAlgError:
+        return x
+    for _ in range(_CORRECTED):
+        x = x + la.cho_solve(factor, M.T @ (goal - M @ x), check_finite=False)
+    return np.where(np.isfinite(x), scale * x, 0.0)
 
 
-def _of_nonnegative(S: Array, order: int, floor: float) -> Array:
-    return 1.0 / np.maximum(S, floor)
+def _of_zero(S: Array, order: int, floor: Array) -> Array:
+    return np.broadcast_to(1.0 / floor, S.shape)
 
 
-def _of_second_order(S: Array, order: int, floor: float) -> Array:
+def _of_nonnegative(S: Array, order: int, floor: Array) -> Array:
+    return np.asarray(1.0 / np.maximum(S, floor))
+
+
+def _of_second_order(S: Array, order: int, floor: Array) -> Array:
     """Along the inner normal by what is left in the cone, across it by the mean of that and of the size."""
-    length = np.linalg.norm(S[:, 1:], axis=1)
+    length, floor = np.linalg.norm(S[:, 1:], axis=1), floor[:, 0]
     room = np.maximum(S[:, 0] - length, floor)
     normal = np.column_stack([np.ones(len(S)), -S[:, 1:] / np.maximum(length, floor)[:, None]]) / np.sqrt(2.0)
     across = 1.0 / np.sqrt(room * np.maximum(S[:, 0], room))
@@ -291,7 +372,7 @@ def _of_second_order(S: Array, order: int, floor: float) -> Array:
     return np.asarray(across[:, None, None] * np.eye(order if order > 1 else 1) + most)
 
 
-def _of_matrices(S: Array, order: int, floor: float) -> Array:
+def _of_matrices(S: Array, order: int, floor: Array) -> Array:
     """``X -> S^(-1/2) X S^(-1/2)``, on the vectors that stand for symmetric matrices."""
     values, vectors = np.linalg.eigh(matrix(S, order))
     root = (vectors / np.sqrt(np.maximum(values, floor))[:, None, :]) @ np.swapaxes(vectors, 1, 2)
@@ -299,7 +380,7 @@ def _of_matrices(S: Array, order: int, floor: float) -> Array:
     return np.stack([vector(one @ units @ one).T for one in root])
 
 
-def _plain(S: Array, order: int, floor: float) -> Array:
+def _plain(S: Array, order: int, floor: Array) -> Array:
     """In all directions alike."""
     return np.broadcast_to(1.0 / (floor + _TIGHT * np.abs(S).max(axis=1, keepdims=True)), S.shape)
 
@@ -312,39 +393,30 @@ _ROOTS = {
 }
 
 
-def _objectives(
-    judge: PairJudge, pairs: tuple[Pair, Pair], both: tuple[Matrices, Matrices], moved: Array
-) -> tuple[float, float]:
+def _objectives(judge: PairJudge, k: StackedPairs, j: StackedPairs, moved: Array) -> tuple[Array, Array]:
     """Between which numbers the objective is at the points: those of a cubic, and what the bend adds at most."""
-    (k, j), line = pairs, judge.line
-    rows = []
-    for M, t in zip(both, (k.t, j.t), strict=True):
-        q, sizes = between(line.q, t), between(np.abs(line.q), t)
-        constant = between(line.constant, t)
-        middle = 0.5 * float(k.x @ (M.P @ j.x) + q @ (k.x + j.x)) + constant
-        slope = M.P_sizes @ (np.abs(k.x) + np.abs(j.x) + k.x_radius + j.x_radius) + sizes
-        around = float(slope @ (k.x_radius + j.x_radius)) * WIDER
-        terms = float(slope @ (np.abs(k.x) + np.abs(j.x))) + float(np.abs(line.constant).sum())
-        off = around + 4 * (line.n + int(judge.longer.max(initial=0))) * _EPS * terms
-        rows.append([judge.value(t, k.x, k.x_radius), (middle, off), judge.value(t, j.x, j.x_radius)])
-    (a, b, c), (d, e, f) = rows
-    cubic = [a, _third(b, d), _third(e, c), f]
-    steepest = np.max(
-        [
-            np.abs(M.P @ one.x + between(line.q, t)) + M.P_sizes @ one.x_radius
-            for M, t in zip(both, (k.t, j.t), strict=True)
-            for one in (k, j)
-        ],
-        axis=0,
-    )
-    sizes = np.maximum(*(M.P_sizes @ np.maximum(np.abs(k.x), np.abs(j.x)) for M in both)) + np.abs(line.q).max(axis=0)
-    steepest = steepest + judge.longer * _EPS * sizes
-    extra = 0.25 * float(moved @ steepest) + max(float(moved @ (M.P_sizes @ moved)) for M in both) / 32
-    low, high = min(value - off for value, off in cubic), max(value + off for value, off in cubic)
-    return low - extra * WIDER, high + extra * WIDER
+    line, ts = judge.line, (k.t, j.t)
+    x, radius = np.concatenate([k.x, j.x] * 2), np.concatenate([k.x_radius, j.x_radius] * 2)
+    value, off = (each.reshape(2, 2, -1) for each in judge.values(np.repeat([k.t, j.t], 2, axis=0).ravel(), x, radius))
+    around, size = k.x_radius + j.x_radius, np.abs(k.x) + np.abs(j.x)
+    steepest, bent, cubic = np.zeros(k.x.shape), np.zeros(len(k.t)), []
+    P, sizes = judge.P, judge.P.sizes
+    ends = [P.at_each(ts, k.x), P.at_each(ts, j.x), *(sizes.at_each(ts, each) for each in (size, around, moved))]
+    for i, (t, first, last, of_size, of_around, of_moved) in enumerate(zip(ts, *ends, strict=True)):
+        q, slope = mixed(line.q, t), of_size + of_around + mixed(np.abs(line.q), t)
+        middle = 0.5 * (dot(k.x, last) + dot(q, k.x + j.x)) + mixed(line.constant[:, None], t)[:, 0]
+        terms = dot(slope, size) + float(np.abs(line.constant).sum())
+        middle_off = dot(slope, around) * WIDER + 4 * (line.n + int(judge.longer.max(initial=0))) * _EPS * terms
+        cubic += [(value[i, i], off[i, i]), _third((middle, middle_off), (value[1 - i, i], off[1 - i, i]))]
+        steepest = np.maximum(steepest, np.maximum(np.abs(first + q), np.abs(last + q)) + of_around)
+        steepest = steepest + judge.longer * _EPS * slope
+        bent = np.maximum(bent, dot(moved, of_moved))
+    extra = (0.25 * dot(moved, steepest) + bent / 32) * WIDER
+    low, high = np.min([v - off for v, off in cubic], axis=0), np.max([v + off for v, off in cubic], axis=0)
+    return low - extra, high + extra
 
 
-def _third(twice: tuple[float, float], once: tuple[float, float]) -> tuple[float, float]:
+def _third(twice: tuple[Array, Array], once: tuple[Array, Array]) -> tuple[Array, Array]:
     """Two thirds of one enclosed number and one third of another."""
     value, off = ((2 * a + b) / 3 for a, b in zip(twice, once, strict=True))
-    return value, off + 4 * _EPS * (abs(twice[0]) + abs(once[0]))
+    return value, off + 4 * _EPS * (np.abs(twice[0]) + np.abs(once[0]))

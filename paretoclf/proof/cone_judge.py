@@ -36,11 +36,14 @@ the growth of the number of pairs as eps to the power -1/2.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from paretoclf.engine.reduction.program import between
-from paretoclf.proof.cone_bends import ConePiece, bent_piece
-from paretoclf.proof.cone_pair import WIDER, Pair, PairJudge, products
+from paretoclf.common.checks import Array
+from paretoclf.proof.cone_bends import NOTHING, ConePiece, bent_pieces
+from paretoclf.proof.cone_pair import AT_ONCE, WIDER, Pair, PairJudge, StackedPairs, products
+from paretoclf.proof.cone_rows import dot, mixed
 
 _EPS = float(np.finfo(float).eps)
 
@@ -50,27 +53,40 @@ class ConeJudge(PairJudge):
 
     def piece(self, k: Pair, j: Pair) -> ConePiece:
         """What is proved between two pairs, the first at the smaller t."""
-        if k.why or j.why:
-            return ConePiece(np.inf, np.inf, np.inf, -np.inf, np.inf)
-        if not self.line.stands:
-            return bent_piece(self, k, j)
-        missed = float(k.missed @ j.reach + j.missed @ k.reach) * WIDER
+        return self.pieces([k], [j])[0]
+
+    def pieces(self, firsts: Sequence[Pair], lasts: Sequence[Pair]) -> list[ConePiece]:
+        """What is proved between each two pairs."""
+        found = [NOTHING] * len(firsts)
+        proved = [i for i, (k, j) in enumerate(zip(firsts, lasts, strict=True)) if not (k.why or j.why)]
+        at_once = max(1, AT_ONCE // max(self.line.n, self.line.m))
+        for first in range(0, len(proved), at_once):
+            part = proved[first : first + at_once]
+            k, j = StackedPairs.of([firsts[i] for i in part]), StackedPairs.of([lasts[i] for i in part])
+            pieces = self._straight(k, j) if self.line.stands else bent_pieces(self, k, j)
+            for i, piece in zip(part, pieces, strict=True):
+                found[i] = piece
+        return found
+
+    def _straight(self, k: StackedPairs, j: StackedPairs) -> list[ConePiece]:
+        """Pieces of a line on which no matrix moves."""
+        missed = (dot(k.missed, j.reach) + dot(j.missed, k.reach)) * WIDER
         cross = products(k, j) + products(j, k) + missed + k.bent + j.bent
         # The objective at the point is a quadratic: between the smallest and the largest of three numbers.
-        hull = [(k.value, k.off), (j.value, j.off), self._middle(k, j)]
-        low, high = min(value - off for value, off in hull), max(value + off for value, off in hull)
-        return ConePiece(max(k.own, 0.0), max(j.own, 0.0), max(cross, 0.0), low, high)
+        middle, off = self._middle(k, j)
+        low = np.minimum(np.minimum(k.value - k.off, j.value - j.off), middle - off)
+        high = np.maximum(np.maximum(k.value + k.off, j.value + j.off), middle + off)
+        a, b, c = (np.maximum(each, 0.0) for each in (k.own, j.own, cross))
+        return [ConePiece(*row) for row in np.stack([a, b, c, low, high], axis=1).tolist()]
 
-    def _middle(self, k: Pair, j: Pair) -> tuple[float, float]:
+    def _middle(self, k: StackedPairs, j: StackedPairs) -> tuple[Array, Array]:
         """The middle one of those three numbers, and what it is off at most."""
-        line, M, off = self.line, self._first, 0.0
-        found = float(between(line.constant, 0.5 * (k.t + j.t)))
-        sizes = float(np.abs(line.constant).sum())
+        line = self.line
+        found = mixed(line.constant[:, None], 0.5 * (k.t + j.t))[:, 0]
+        sizes, off = np.full(found.shape, float(self._constant_sizes.sum())), np.zeros(found.shape)
         for one, other in ((k, j), (j, k)):
-            q, bound = between(line.q, one.t), between(np.abs(line.q), one.t)
-            slope = 0.5 * (M.P @ one.x) + q
-            size = 0.5 * (M.P_sizes @ (np.abs(one.x) + one.x_radius)) + bound
-            found += 0.5 * float(slope @ other.x)
-            off += 0.5 * float(size @ other.x_radius)
-            sizes += float(size @ np.abs(other.x))
+            size = 0.5 * self.P.sizes.at(one.t, np.abs(one.x) + one.x_radius) + mixed(self._q_sizes, one.t)
+            found = found + 0.5 * dot(0.5 * self.P.at(one.t, one.x) + mixed(line.q, one.t), other.x)
+            off += 0.5 * dot(size, other.x_radius)
+            sizes += dot(size, np.abs(other.x))
         return found, off * WIDER + 4 * (line.n + int(self.longer.max(initial=0))) * _EPS * sizes

@@ -55,6 +55,17 @@ class ConeLine(ProgramLine):
         """What P and A gain from t = 0 to 1; no entry where nothing moves."""
         return tuple(gained(*ends) for ends in ((self.base.P, self.end.P), (self.base.A, self.end.A)))
 
+    def matrices(self, t: float) -> tuple[Any, Any]:
+        """P and A at t."""
+        if self.stands:
+            return self.base.P, self.base.A
+        P, A = self._moving
+        return P.at(t), A.at(t)
+
+    @cached_property
+    def _moving(self) -> tuple[AffineMatrix, AffineMatrix]:
+        return AffineMatrix(self.base.P, self.speeds[0]), AffineMatrix(self.base.A, self.speeds[1])
+
     @cached_property
     def convex(self) -> bool:
         """Whether P is proved positive semidefinite at both ends, and so between."""
@@ -65,7 +76,8 @@ class ConeLine(ProgramLine):
         """The program at t."""
         q, b = between(self.q, t), between(self.b, t)
         if not self.stands:
-            moved = ConeProgram(self.base.P + t * self.speeds[0], q, self.base.A + t * self.speeds[1], b, self.cones)
+            P, A = self.matrices(t)
+            moved = ConeProgram(P, q, A, b, self.cones)
             moved.__dict__.update(kinds=self.base.kinds, grouped=self.base.grouped)
             return moved
         for name in ("kinds", "grouped", "curvature", "diagonal", "column_length"):  # shared by all t
@@ -83,6 +95,26 @@ class ConeLine(ProgramLine):
         none = np.zeros_like(self.q)
         P = sp.csc_array((self.n, self.n))
         return ConeLine(P, self.A, none, self.b, np.zeros(2), self.equations, 1, {}, {}, (), self.cones)
+
+
+class AffineMatrix:
+    """A sparse matrix that is affine in t, entry by entry; by columns if ``first`` is."""
+
+    def __init__(self, first: Any, speed: Any) -> None:
+        self._made, by = (sp.csc_array, 0) if first.format == "csc" else (sp.csr_array, 1)
+        union = self._made(abs(first) + abs(speed))
+        union.sort_indices()
+        self._at, self._shape = (union.indices, union.indptr), union.shape
+        where, ends = [], []
+        for M in map(sp.coo_array, (union, first, speed)):
+            where.append(M.coords[1 - by].astype(np.int64) * M.shape[by] + M.coords[by])
+            ends.append(np.zeros(union.nnz))
+            ends[-1][np.searchsorted(where[0], where[-1])] = M.data
+        self._ends = ends[1:]
+
+    def at(self, t: float) -> Any:
+        """The matrix at t."""
+        return self._made((self._ends[0] + t * self._ends[1], *self._at), shape=self._shape)
 
 
 def gained(first: Any, last: Any) -> Any:

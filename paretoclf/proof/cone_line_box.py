@@ -20,6 +20,9 @@ _EPS = float(np.finfo(float).eps)
 #: How often rows that move are asked what they imply, with the bounds of the time before.
 _PASSES = 3
 
+#: They are not asked again where no bound has become smaller by this share.
+_HARDLY = 1e-3
+
 
 def line_box(line: ConeLine, ceiling: float) -> Box:
     """Bounds of every x that is feasible at some t of the line and has an objective of at most the ceiling there.
@@ -44,12 +47,23 @@ def line_box(line: ConeLine, ceiling: float) -> Box:
     box = _of_rows(line, ceiling, None)
     if line.stands:
         return box
+    box = _capped(line, box)
     for _ in range(_PASSES):
-        box = _capped(line, box)
-        more = _of_rows(line, ceiling, box)
+        more, before = _of_rows(line, ceiling, box), box
         low, high = np.maximum(box.low, more.low), np.minimum(box.high, more.high)
-        box = Box(np.minimum(low, high), np.maximum(low, high))
-    return _capped(line, box)
+        box = _capped(line, Box(np.minimum(low, high), np.maximum(low, high)))
+        if _alike(box, before):
+            break
+    return box
+
+
+def _alike(box: Box, before: Box) -> bool:
+    """Whether bounds have hardly come closer."""
+    with np.errstate(invalid="ignore"):
+        gain = np.array([box.low - before.low, before.high - box.high])
+        sizes = np.array([np.abs(box.low), np.abs(box.high)])
+    same = np.isinf([before.low, before.high]) & (np.array([box.low, box.high]) == [before.low, before.high])
+    return bool((same | (gain <= _HARDLY * sizes)).all())
 
 
 def _of_rows(line: ConeLine, ceiling: float, known: Box | None) -> Box:
@@ -67,7 +81,10 @@ def _of_rows(line: ConeLine, ceiling: float, known: Box | None) -> Box:
     A = sp.block_array([[A, sp.csr_array(speed[:, None])], [None, rows]])
     b, cones = np.append(b, [1.0, 0.0]), [*cones, Cone("nonnegative", 2)]
     low, high = np.full(line.n, np.inf), np.full(line.n, -np.inf)
-    for end, constant in zip((line.base, line.end), line.constant, strict=True):
+    ends = [(line.base, line.constant[0]), (line.end, line.constant[1])]
+    if line.P_stop is None and (line.q[0] == line.q[1]).all() and line.constant[0] == line.constant[1]:
+        ends.pop()
+    for end, constant in ends:
         room = ceiling - float(constant)
         room += 4 * _EPS * (abs(ceiling) + abs(float(constant))) if np.isfinite(room) else 0.0
         P = sp.block_diag([end.P, sp.csr_array((1, 1))])

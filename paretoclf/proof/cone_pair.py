@@ -1,18 +1,23 @@
-"""Points and multipliers of a cone program at one t of a line, and what is proved of them."""
+"""Points and multipliers of a cone program at points t of a line, and what is proved of them.
+
+What is asked of many is done for all at once: arrays have a row for each t. What becomes of one does not depend on
+which others are there.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from paretoclf.common.checks import Array, Mask
-from paretoclf.engine.reduction.program import between
+from paretoclf.common.checks import Array, Index, Mask
 from paretoclf.proof.cone_line import GRID, ConeLine
 from paretoclf.proof.cone_line_box import line_box
+from paretoclf.proof.cone_rows import Moving, dot, inverse, mixed
 from paretoclf.proof.points.cone_lower import in_dual
 from paretoclf.proof.points.cones import contains, project_dual
 from paretoclf.proof.points.enclosure import equations
@@ -22,36 +27,26 @@ _EPS = float(np.finfo(float).eps)
 #: What a multiplier of a cone with curved faces may move by, relative to its cone's largest, while others solve.
 _CURVED = 1e-6
 
-#: So many t have their matrices kept, where these move.
-_LATELY = 8
+#: So many numbers of one array are worked on at once.
+AT_ONCE = 2**18
 
 #: Products of enclosed numbers are enlarged by this share of what their radii add.
 WIDER = 1 + 1e-6
 
 
 @dataclass(frozen=True)
-class Matrices:
-    """P and A at one t, transposed, and what rounding is a share of."""
+class Near:
+    """Points and their slacks, each with a radius within which an exactly feasible one is; and where that is proved."""
 
-    P: Any
-    A: Any
-    P_sizes: Any
-    A_sizes: Any
-    back: Any
-    back_sizes: Any
+    x: Array
+    x_radius: Array
+    s: Array
+    s_radius: Array
+    fine: Any
 
-    @classmethod
-    def of(cls, line: ConeLine, t: float) -> Matrices:
-        """Those of a line at t."""
-        (P, A), sizes = (line.base.P, sp.csr_array(line.A)), (abs(line.base.P), abs(sp.csr_array(line.A)))
-        if not line.stands:
-            P, A = (still + t * speed for still, speed in zip((P, line.base.A), line.speeds, strict=True))
-            sizes = tuple(size + t * abs(speed) for size, speed in zip(sizes, line.speeds, strict=True))
-        return cls(P, A, *sizes, sp.csr_array(A.T), sp.csr_array(sizes[1].T))
-
-
-#: A point and its slacks, each with a radius within which an exactly feasible one is.
-Near = tuple[Array, Array, Array, Array]
+    def taken(self, at: Any) -> Near:
+        """Those of some rows, or of one."""
+        return Near(*(each[at] for each in vars(self).values()))
 
 
 @dataclass(frozen=True)
@@ -75,35 +70,60 @@ class Pair:
     missed: Array
     reach: Array
     bent: float
+    own: float
     value: float
     off: float
     why: str
     inside: Near | None = None
 
-    @property
-    def deep(self) -> Near:
-        """The point well inside, where there is one."""
-        assert self.inside is not None
-        return self.inside
 
-    @cached_property
-    def own(self) -> float:
-        """Bound of the gap at t itself."""
-        return products(self, self) + float(self.missed @ self.reach) * WIDER + self.bent
+@dataclass(frozen=True)
+class StackedPairs:
+    """Pairs one above the other: as a `Pair`, with a row for each."""
+
+    t: Array
+    x: Array
+    x_radius: Array
+    s: Array
+    s_radius: Array
+    y: Array
+    y_radius: Array
+    z: Array
+    z_radius: Array
+    missed: Array
+    reach: Array
+    bent: Array
+    own: Array
+    value: Array
+    off: Array
+    inside: Near | None = None
+
+    @classmethod
+    def of(cls, pairs: Sequence[Pair]) -> StackedPairs:
+        """Those of a sequence."""
+        numbers: dict[str, Any] = {name: np.array([getattr(pair, name) for pair in pairs]) for name in _NUMBERS}
+        deep = [pair.inside for pair in pairs]
+        if not any(deep):
+            return cls(**numbers)
+        k = pairs[0]
+        none = Near(np.zeros(k.x.size), np.zeros(k.x.size), np.zeros(k.s.size), np.zeros(k.s.size), False)
+        rows = zip(*(vars(each or none).values() for each in deep), strict=True)
+        return cls(**numbers, inside=Near(*(np.array(row) for row in rows)))
+
+    def taken(self, at: Index) -> StackedPairs:
+        """Those of some rows."""
+        inside = None if self.inside is None else self.inside.taken(at)
+        return StackedPairs(**{name: getattr(self, name)[at] for name in _NUMBERS}, inside=inside)
 
 
-def products(k: Pair, j: Pair) -> float:
-    """Upper bound of the inner product of the multipliers of one pair and the slacks of another."""
+_NUMBERS = tuple(each.name for each in fields(StackedPairs) if each.name != "inside")
+
+
+def products(k: Any, j: Any) -> Any:
+    """Upper bounds of the inner products of the multipliers of pairs and the slacks of others."""
     z, s = np.abs(k.z), np.abs(j.s)
-    rounding = (z.size + 2) * _EPS * float(z @ s)
-    return float(k.z @ j.s) + rounding + float(z @ j.s_radius + k.z_radius @ (s + j.s_radius)) * WIDER
-
-
-def energy(M: Matrices, apart: Array, around: Array) -> float:
-    """Upper bound of ``e'Pe / 2`` for every e within ``around`` of ``apart``."""
-    size = M.P_sizes @ np.abs(apart)
-    bent = 0.5 * float(apart @ (M.P @ apart)) + float(around @ size) + float(around @ (M.P_sizes @ around))
-    return max(bent, 0.0) * WIDER + 4 * (apart.size + 4) * _EPS * float(np.abs(apart) @ size)
+    rounding = (z.shape[-1] + 2) * _EPS * dot(z, s)
+    return dot(k.z, j.s) + rounding + (dot(z, j.s_radius) + dot(k.z_radius, s + j.s_radius)) * WIDER
 
 
 class PairJudge:
@@ -124,15 +144,33 @@ class PairJudge:
         self.wide: Mask = self.box.wide
         zero = np.arange(line.equations)
         moving = np.append(np.ones(line.n), [0.0, 0.0])
-        A = sp.csr_array(line.A)
-        self._equations = equations(sp.hstack([A[zero], sp.csr_array(-line.b[:, zero].T)]), moving)
-        self.long, self.longer = np.diff(A.indptr) + 5, np.asarray(line.base.column_length) + 5
+        speeds: Any = (None, None) if line.stands else line.speeds
+        self.P, self.A = Moving(line.base.P, speeds[0]), Moving(line.A, speeds[1])
+        self._equations = equations(sp.hstack([self.A.first[zero], sp.csr_array(-line.b[:, zero].T)]), moving)
+        self.long, self.longer = self.A.long + 5, np.asarray(line.base.column_length) + 5
         if not line.stands:
-            P, A = line.speeds
-            self.long = self.long + np.diff(A.indptr)
-            self.longer = self.longer + np.diff(P.indptr) + np.diff(sp.csc_array(A).indptr)
-        self._first = Matrices.of(line, 0.0)
-        self._lately: dict[float, Matrices] = {}
+            self.longer = self.longer + np.diff(speeds[0].indptr) + np.diff(sp.csc_array(speeds[1]).indptr)
+        self._q_sizes, self._b_sizes, self._constant_sizes = (abs(each) for each in (line.q, line.b, line.constant))
+
+    @cached_property
+    def curved(self) -> Index:
+        """The columns that have a part in the quadratic term."""
+        used = [np.bincount(M.indices, minlength=self.line.n) for M in (self.P.first, self.P.speed) if M is not None]
+        return np.flatnonzero(sum(used))
+
+    @cached_property
+    def curvature(self) -> tuple[Array, Array]:
+        """The quadratic term of these columns at t = 0, and what it gains."""
+        speed = self.P.speed
+        first: Array = self.P.first[self.curved][:, self.curved].toarray()
+        if speed is None:
+            return first, np.zeros(first.shape)
+        return first, speed[self.curved][:, self.curved].toarray()
+
+    @cached_property
+    def inverse(self) -> Array:
+        """That of the quadratic term of these columns at t = 0, as far as it has one."""
+        return inverse(self.curvature[0])
 
     @cached_property
     def why(self) -> str:
@@ -143,94 +181,121 @@ class PairJudge:
         P, A = line.speeds if not line.stands else (sp.csr_array((0, line.n)),) * 2
         moving = (abs(P).sum(axis=0) + abs(A).sum(axis=0) > 0) & self.wide
         if moving.any():
-            names = ", ".join(dict.fromkeys(line.column_name(int(j)) for j in np.flatnonzero(moving)[:3]))
-            return f"coefficients move of what the constraints imply no bounds of ({names})"
+            return f"coefficients move of what the constraints imply no bounds of ({self._names(moving)})"
         if A.nnz and A.nonzero()[0].min() < line.equations:
             return "the coefficients of an equation move"
         return ""
 
-    def matrices(self, t: float) -> Matrices:
-        """P and A at t."""
-        if self.line.stands:
-            return self._first
-        if t not in self._lately:
-            if len(self._lately) >= _LATELY:
-                self._lately.pop(next(iter(self._lately)))
-            self._lately[t] = Matrices.of(self.line, t)
-        return self._lately[t]
+    def _names(self, columns: Mask) -> str:
+        """The first few names of columns."""
+        return ", ".join(dict.fromkeys(self.line.column_name(int(j)) for j in np.flatnonzero(columns)[:3]))
+
+    def energy(self, t: Array, apart: Array, around: Array) -> Array:
+        """Upper bounds of ``e'Pe / 2`` for every e within ``around`` of ``apart``."""
+        if self.P.none:
+            return np.zeros(len(t))
+        size = self.P.sizes.at(t, np.abs(apart))
+        bent = 0.5 * dot(apart, self.P.at(t, apart)) + dot(around, size) + dot(around, self.P.sizes.at(t, around))
+        rounding = 4 * (apart.shape[1] + 4 + int(self.P.long.max(initial=0))) * _EPS * dot(np.abs(apart), size)
+        return np.asarray(np.maximum(bent, 0.0) * WIDER + rounding)
 
     def pair(self, t: float, x: Array, y: Array, z: Array) -> Pair:
         """A pair near a float one."""
-        x, x_radius, s, s_radius, fine = self.point(t, x)
+        return self.pairs(np.array([t]), x[None], y[None], z[None])[0]
+
+    def pairs(self, t: Array, x: Array, y: Array, z: Array) -> list[Pair]:
+        """Pairs near float ones."""
+        at_once = max(1, AT_ONCE // max(self.line.n, self.line.m))
+        if t.size > at_once:
+            parts = [slice(first, first + at_once) for first in range(0, t.size, at_once)]
+            return [pair for part in parts for pair in self.pairs(t[part], x[part], y[part], z[part])]
+        near = self.points(t, x)
         y, y_radius, z, z_radius, missed, stationary = self.multipliers(t, y, z)
-        why = "" if fine else "its point is not proved feasible"
-        if not stationary:
-            names = ", ".join(dict.fromkeys(self.line.column_name(int(j)) for j in np.flatnonzero(self.wide)[:3]))
-            why = why or f"its multipliers are not proved stationary where the constraints imply no bounds ({names})"
-        why = self.why or why
+        reach = np.maximum(np.abs(self.box.low - near.x), np.abs(self.box.high - near.x)) * (1 + 2 * _EPS)
+        reach = np.where(self.wide, 0.0, reach + near.x_radius)
+        around = near.x_radius + y_radius + 2 * _EPS * (np.abs(near.x) + np.abs(y))
+        bent = self.energy(t, near.x - y, around)
+        value, off = self.values(t, near.x, near.x_radius)
+        inside = None if self.inside is None else self.points(t, mixed(self.inside, t))
+        numbers = near.x, near.x_radius, near.s, near.s_radius, y, y_radius, z, z_radius, missed, reach
+        made = StackedPairs(t, *numbers, bent, bent, value, off)
+        own = products(made, made) + dot(missed, reach) * WIDER + bent
+        found = []
+        rows: Any = zip(t.tolist(), *numbers, *(v.tolist() for v in (bent, own, value, off)), strict=True)
+        for i, row in enumerate(rows):
+            deep = None if inside is None or not inside.fine[i] else inside.taken(i)
+            why = self._unproved(row[0], bool(near.fine[i]), bool(stationary[i]))
+            found.append(Pair(*(*row, why, deep)))
+        return found
+
+    def _unproved(self, t: float, fine: bool, stationary: bool) -> str:
+        """What is not proved of a pair."""
         if not self.on_grid(t):
-            why = f"t is no multiple of {GRID:.0e}"
-        reach = np.maximum(np.abs(self.box.low - x), np.abs(self.box.high - x)) * (1 + 2 * _EPS) + x_radius
-        apart, around = x - y, x_radius + y_radius + 2 * _EPS * (np.abs(x) + np.abs(y))
-        bent = energy(self.matrices(t), apart, around)
-        value, off = self.value(t, x, x_radius)
-        inside = None if self.inside is None else self.point(t, between(self.inside, t))
-        near = inside[:-1] if inside is not None and inside[-1] else None
-        reach = np.where(self.wide, 0.0, reach)
-        return Pair(t, x, x_radius, s, s_radius, y, y_radius, z, z_radius, missed, reach, bent, value, off, why, near)
+            return f"t is no multiple of {GRID:.0e}"
+        if self.why:
+            return self.why
+        if not fine:
+            return "its point is not proved feasible"
+        if not stationary:
+            names = self._names(self.wide)
+            return f"its multipliers are not proved stationary where the constraints imply no bounds ({names})"
+        return ""
 
     @staticmethod
     def on_grid(t: float) -> bool:
         """Whether t and 1 - t are doubles."""
         return 0.0 <= t <= 1.0 and float(t / GRID).is_integer()
 
-    def direction(self, v: Array) -> tuple[Array, Array] | None:
-        """A direction near v in which all equations hold still, and its radius; None where none is proved."""
-        k = self.line.equations
+    def directions(self, v: Array) -> tuple[Array, Array, Mask]:
+        """Directions near the rows of v in which all equations hold still, their radii, and where that is proved."""
+        k, none = self.line.equations, np.zeros((len(v), 2))
         if self._equations is None:
-            return (v, np.zeros(v.size)) if k == 0 else None
-        near = self._equations.enclose(np.zeros(k), np.append(v, [0.0, 0.0]))
-        return (near.point[:-2], near.radius[:-2]) if near.solved.size == k else None
+            return v, np.zeros(v.shape), np.full(len(v), k == 0)
+        point, radius, solved = self._equations.enclose_each(np.zeros((len(v), k)), np.hstack([v, none]))
+        return point[:, :-2], radius[:, :-2], np.asarray(solved.all(axis=1))
 
     def point(self, t: float, x: Array) -> tuple[Array, Array, Array, Array, bool]:
         """A point near x that satisfies the equations within a radius, its slacks, and whether they are inside."""
-        M, b, k = self.matrices(t), self.line.b, self.line.equations
-        radius = np.zeros(x.size)
-        solved = np.zeros(k, dtype=bool)
-        if self._equations is not None:
-            near = self._equations.enclose(np.zeros(k), np.append(x, [1.0 - t, t]))
-            x, radius = near.point[:-2], near.radius[:-2]
-            solved[near.solved] = True
-        s = between(b, t) - M.A @ x
-        terms = between(np.abs(b), t) + M.A_sizes @ np.abs(x)
-        s_radius = (M.A_sizes @ radius) * WIDER + self.long * _EPS * terms
-        s[:k][solved], s_radius[:k][solved] = 0.0, 0.0
-        return x, radius, s, s_radius, bool(contains(s, s_radius, self.line.base.grouped).all())
+        near = self.points(np.array([t]), x[None])
+        return near.x[0], near.x_radius[0], near.s[0], near.s_radius[0], bool(near.fine[0])
 
-    def multipliers(self, t: float, y: Array, z: Array) -> tuple[Array, Array, Array, Array, Array, bool]:
+    def points(self, t: Array, x: Array) -> Near:
+        """The same for a row x for each t."""
+        b, k = self.line.b, self.line.equations
+        radius, solved = np.zeros(x.shape), np.zeros((len(x), k), dtype=bool)
+        if self._equations is not None:
+            known = np.hstack([x, (1.0 - t)[:, None], t[:, None]])
+            point, around, solved = self._equations.enclose_each(np.zeros((len(x), k)), known)
+            x, radius = point[:, :-2], around[:, :-2]
+        s = mixed(b, t) - self.A.at(t, x)
+        terms = mixed(self._b_sizes, t) + self.A.sizes.at(t, np.abs(x))
+        s_radius = self.A.sizes.at(t, radius) * WIDER + self.long * _EPS * terms
+        s[:, :k][solved], s_radius[:, :k][solved] = 0.0, 0.0
+        fine = contains(s, s_radius, self.line.base.grouped).all(axis=1)
+        return Near(x, radius, s, s_radius, fine)
+
+    def multipliers(self, t: Array, y: Array, z: Array) -> tuple[Array, Array, Array, Array, Array, Mask]:
         """Multipliers in the dual cones near y, z, what they miss of stationarity, and whether that is 0 where it must.
 
         It must where the box has no bounds.
         """
-        line, M = self.line, self.matrices(t)
-        q, sizes = between(line.q, t), between(np.abs(line.q), t)
+        line = self.line
         z = project_dual(z, line.base.grouped)
-        y_radius, z_radius, fine = np.zeros(y.size), np.zeros(z.size), True
+        y_radius, z_radius, fine = np.zeros(y.shape), np.zeros(z.shape), np.ones(len(z), dtype=bool)
         if self.wide.any():
-            y, y_radius, z, z_radius, fine = self._stationary(t, y, z)
-        r = np.abs(M.P @ y + q + M.back @ z)
-        terms = M.P_sizes @ np.abs(y) + sizes + M.back_sizes @ np.abs(z)
-        r += (M.P_sizes @ y_radius + M.back_sizes @ z_radius) * WIDER + self.longer * _EPS * terms
+            found = [self._stationary(float(each), y[i], z[i]) for i, each in enumerate(t)]
+            y, y_radius, z, z_radius, fine = (np.array(each) for each in zip(*found, strict=True))
+        r = np.abs(self.P.at(t, y) + mixed(line.q, t) + self.A.back.at(t, z))
+        terms = self.P.sizes.at(t, np.abs(y)) + mixed(self._q_sizes, t) + self.A.sizes.back.at(t, np.abs(z))
+        r += (self.P.sizes.at(t, y_radius) + self.A.sizes.back.at(t, z_radius)) * WIDER + self.longer * _EPS * terms
         return y, y_radius, z, z_radius, np.where(self.wide, 0.0, r), fine
 
     def _stationary(self, t: float, y: Array, z: Array) -> tuple[Array, Array, Array, Array, bool]:
         """A pair within a radius of which one is stationary exactly in all columns without bounds."""
         line, at = self.line, np.flatnonzero(self.wide)
-        own = self.matrices(t)
-        M = sp.hstack([own.P[at], own.back[at], sp.csr_array(line.q[:, at].T)]).tocsr()
         size = max(1.0, float(np.abs(z).max(initial=0.0)))
-        weight = np.concatenate([np.where(own.P.diagonal() != 0, size, 0.0), self._room(z, size), [0.0, 0.0]])
-        system = equations(M, weight)
+        weight = np.concatenate([np.where(self._curved, size, 0.0), self._room(z, size), [0.0, 0.0]])
+        system = equations(self._unbounded, weight)
         if system is None:
             return y, np.zeros(y.size), z, np.zeros(z.size), False
         near = system.enclose(np.zeros(at.size), np.concatenate([y, z, [1.0 - t, t]]))
@@ -239,6 +304,17 @@ class PairJudge:
         new, radius = near.point[n:-2], near.radius[n:-2]
         fine = bool(solved.all()) and in_dual(new, radius, z, line.base.grouped)
         return near.point[:n], near.radius[:n], new, radius, fine
+
+    @cached_property
+    def _unbounded(self) -> Any:
+        """Stationarity in the columns without bounds, of which no coefficient moves: of y, z, 1 - t and t."""
+        at = np.flatnonzero(self.wide)
+        return sp.hstack([self.P.first[at], self.A.back.first[at], sp.csr_array(self.line.q[:, at].T)]).tocsr()
+
+    @cached_property
+    def _curved(self) -> Mask:
+        """Columns with a square of their own in the objective."""
+        return np.asarray(self.P.first.diagonal() != 0)
 
     def _room(self, z: Array, size: float) -> Array:
         """How willingly each multiplier moves."""
@@ -255,11 +331,16 @@ class PairJudge:
 
     def value(self, t: float, x: Array, radius: Array) -> tuple[float, float]:
         """The objective at x, and how far that of a point within a radius is from it at most, rounding counted."""
-        line, M = self.line, self.matrices(t)
-        q, sizes, Px = between(line.q, t), between(np.abs(line.q), t), M.P @ x
-        size, long = M.P_sizes @ np.abs(x), self.longer
-        found = float(0.5 * x @ Px + q @ x + between(line.constant, t))
+        value, off = self.values(np.array([t]), x[None], radius[None])
+        return float(value[0]), float(off[0])
+
+    def values(self, t: Array, x: Array, radius: Array) -> tuple[Array, Array]:
+        """The same for a row x for each t."""
+        line, long = self.line, self.longer
+        q, sizes, Px = mixed(line.q, t), mixed(self._q_sizes, t), self.P.at(t, x)
+        size, absolute = self.P.sizes.at(t, np.abs(x)), np.abs(x)
+        found = dot(0.5 * Px + q, x) + mixed(line.constant[:, None], t)[:, 0]
         slope = np.abs(Px + q) + long * _EPS * (size + sizes)
-        moved = float(slope @ radius + 0.5 * radius @ (M.P_sizes @ radius))
-        terms = float(sizes @ np.abs(x) + np.abs(x) @ size + between(np.abs(line.constant), t))
-        return found, moved * WIDER + 4 * (x.size + int(long.max(initial=0))) * _EPS * terms
+        moved = dot(slope, radius) + 0.5 * dot(radius, self.P.sizes.at(t, radius))
+        terms = dot(sizes + size, absolute) + mixed(self._constant_sizes[:, None], t)[:, 0]
+        return found, moved * WIDER + 4 * (x.shape[1] + int(long.max(initial=0))) * _EPS * terms

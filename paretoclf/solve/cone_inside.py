@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from paretoclf.common.checks import Array
 from paretoclf.engine.reduction.program import between
 from paretoclf.proof.cone_line import ConeLine
+from paretoclf.proof.cone_rows import mixed
 from paretoclf.proof.points.cone_program import ConeProgram
 from paretoclf.proof.points.cones import Cone, interior
 from paretoclf.solve.cone_solver import NONE, conic
@@ -30,6 +31,10 @@ class Inner:
     def at(self, t: float) -> Array:
         """A point inside at t."""
         return np.asarray(between(self.points, t / self.stop))
+
+    def each(self, t: Array) -> Array:
+        """The same with a row for each t."""
+        return mixed(self.points, t / self.stop)
 
 
 def inner_points(line: ConeLine, stop: float, reach: float) -> Inner | None:

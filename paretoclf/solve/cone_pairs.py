@@ -8,7 +8,7 @@ cones' barriers, which hardly moves those that have little room (Dikin's ellipso
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -18,9 +18,9 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
 from paretoclf.common.checks import Array
+from paretoclf.engine.reduction.program import between
 from paretoclf.proof.cone_judge import ConeJudge
 from paretoclf.proof.cone_line import ConeLine
-from paretoclf.proof.cone_pair import Pair
 from paretoclf.proof.points.cone_upper import upper_bound
 from paretoclf.proof.points.cones import Alike, Cones, interior, matrix, project_dual, vector
 from paretoclf.solve.cone_inside import Inner
@@ -44,57 +44,57 @@ _DENSE = 400
 _NOTHING = 1e-30
 
 
+def feasible(judge: ConeJudge, t: Array, x: Array, inner: Inner | None) -> Array:
+    """Points with as little of inner ones as makes them feasible for sure; else moved inwards by projections."""
+    best, done = x.copy(), np.zeros(t.size, dtype=bool)
+    if inner is not None:
+        inside, mixed = inner.each(t), np.array(_MIXED)
+        low, high = np.zeros(t.size, dtype=int), np.full(t.size, mixed.size)
+        while (at := np.flatnonzero(low < high)).size:
+            middle = (low[at] + high[at]) // 2
+            share = mixed[middle, None]
+            tried = (1.0 - share) * x[at] + share * inside[at]
+            fine = judge.points(t[at], tried).fine
+            best[at[fine]], done[at[fine]] = tried[fine], True
+            high[at], low[at] = np.where(fine, middle, high[at]), np.where(fine, low[at], middle + 1)
+    for i in np.flatnonzero(~done).tolist():
+        best[i] = upper_bound(judge.line.at(float(t[i])), x[i]).x
+    return best
+
+
 def reaches(line: ConeLine, t: float, x: Array, inner: Inner) -> bool:
     """Whether a point at t is proved feasible."""
-    judge = ConeJudge(line, np.inf)
-    return judge.point(t, _feasible(judge, t, x, inner))[-1]
+    judge, at = ConeJudge(line, np.inf), np.array([t])
+    return bool(judge.points(at, feasible(judge, at, x[None], inner)).fine[0])
 
 
-def pairs_near(
-    judge: ConeJudge, t: float, found: tuple[Array, Array], inner: Inner | None, inner_z: Inner | None = None
-) -> Iterator[tuple[Pair, tuple[Array, Array, Array]]]:
-    """Judged pairs, and x, y, z that they are made of, from a solver's numbers: the cheapest first."""
-    x, z = found
-    point = _feasible(judge, t, x, inner)
-    for y, tried in _multipliers(judge, t, (x, z), inner_z):
-        yield judge.pair(t, point, y, tried), (point, y, tried)
+def tried_multipliers(
+    judge: ConeJudge, t: float, found: tuple[Array, Array], inner: Inner | None, before: int = 0
+) -> Iterator[tuple[int, Array, Array]]:
+    """Multipliers and their y that are worth to be judged, from a solver's numbers, each with the number of its recipe.
 
-
-def _feasible(judge: ConeJudge, t: float, x: Array, inner: Inner | None) -> Array:
-    """The point with as little of an inner one as makes it feasible for sure; else moved inwards by projections."""
-    if inner is not None:
-        inside, best, low, high = inner.at(t), None, 0, len(_MIXED)
-        while low < high:
-            middle = (low + high) // 2
-            mixed = (1.0 - _MIXED[middle]) * x + _MIXED[middle] * inside
-            if judge.point(t, mixed)[-1]:
-                best, high = mixed, middle
-            else:
-                low = middle + 1
-        if best is not None:
-            return best
-    return upper_bound(judge.line.at(t), x).x
-
-
-def _multipliers(
-    judge: ConeJudge, t: float, found: tuple[Array, Array], inner: Inner | None
-) -> Iterator[tuple[Array, Array]]:
-    """Multipliers and their y, the cheapest first."""
+    The cheapest recipe comes first, but before it that of the number ``before``, which did at another t.
+    """
     line, wide, (x, z) = judge.line, bool(judge.wide.any()), found
-    if not wide:
-        yield x, z
     size = 1.0 + float(np.abs(z).max(initial=0.0))
     curved = ~np.isin(line.base.kinds, ("zero", "nonnegative"))
     into = np.where(curved, interior(line.cones), 0.0)
-    for depth in _DEPTHS if wide else _FEWER:
-        yield _stationary(line, t, x, project_dual(z + depth * size * into, line.base.grouped))
-    if inner is None:
-        return
-    inside = inner.at(t)
-    for share in _MIXED_Z:
-        y, mixed = (1 - share) * x + share * inside[: x.size], (1 - share) * z + share * inside[x.size :]
-        for none in (1e-6, 0.0):
-            yield _stationary(line, t, y, project_dual(without(line, mixed, none), line.base.grouped))
+    inside = np.zeros(0) if inner is None else inner.at(t)
+
+    def deeper(depth: float) -> tuple[Array, Array]:
+        return _stationary(line, t, x, project_dual(z + depth * size * into, line.base.grouped))
+
+    def mixed(share: float, none: float) -> tuple[Array, Array]:
+        y, both = np.split((1 - share) * np.concatenate([x, z]) + share * inside, [x.size])
+        return _stationary(line, t, y, project_dual(without(line, both, none), line.base.grouped))
+
+    recipes: list[Callable[[], tuple[Array, Array]]] = [] if wide else [lambda: (x, z)]
+    recipes += [partial(deeper, depth) for depth in (_DEPTHS if wide else _FEWER)]
+    if inner is not None:
+        recipes += [partial(mixed, share, none) for share in _MIXED_Z for none in (1e-6, 0.0)]
+    order = sorted(range(len(recipes)), key=lambda number: (number != before, number))
+    for number in order:
+        yield number, *recipes[number]()
 
 
 def without(line: ConeLine, z: Array, share: float) -> Array:
@@ -110,8 +110,7 @@ def without(line: ConeLine, z: Array, share: float) -> Array:
 
 def _stationary(line: ConeLine, t: float, y: Array, z: Array) -> tuple[Array, Array]:
     """The nearest multipliers that are stationary up to rounding, in the metric of the barriers; y moves with them."""
-    now = line.at(t)
-    q, P, A = now.q, now.P, now.A
+    q, (P, A) = between(line.q, t), line.matrices(t)
     bent = np.where(P.diagonal() > 0, (1.0 + np.abs(y)) ** 2, 0.0)
     metric = _metric(line.base.grouped, z)
     across = metric @ A

@@ -11,26 +11,26 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 
 from paretoclf.common.checks import Array
 from paretoclf.common.errors import InputError
 from paretoclf.common.progress import meter
 from paretoclf.engine.reduction.program import between
 from paretoclf.proof.cone_band import OF_LARGEST, BandProof, floor_of
-from paretoclf.proof.cone_bends import ConePiece
+from paretoclf.proof.cone_bends import NOTHING, ConePiece
 from paretoclf.proof.cone_judge import ConeJudge
 from paretoclf.proof.cone_line import ConeLine
 from paretoclf.proof.cone_pair import Pair
 from paretoclf.solve.cone_ends import ending, inside, last_inside, on_grid, refused
 from paretoclf.solve.cone_inside import Inner, inner_multipliers
-from paretoclf.solve.cone_pairs import pairs_near
+from paretoclf.solve.cone_pairs import feasible, tried_multipliers
 from paretoclf.solve.cone_solver import NONE, ConeSolver
 from paretoclf.solve.model import settings_at
 
@@ -59,6 +59,9 @@ _CEILINGS = 4
 #: A gap is divided as if it were no more times what is aimed at: where nothing is proved yet, it is infinite.
 _FARTHEST = 1e4
 
+#: What will be more pieces is divided at once, as far as into so many parts.
+_LONG, _PARTS = 8, 8
+
 #: Pieces are no shorter.
 _SHORTEST = 2.0**-36
 
@@ -68,10 +71,19 @@ _HIGHER = (
     "objective, as no bounds are within a share of 0."
 )
 
-#: A pair as raw arrays t, x, y, z; with what is proved of it; what a solver returns.
-Raw = tuple[float, Array, Array, Array]
-Made = tuple[Pair, Raw]
+#: What a solver returns.
 Found = tuple[Array, Array, str]
+
+#: Where a pair is wanted, by which solver, and the recipe for multipliers that did nearby.
+Wanted = tuple[float, ConeSolver, int]
+
+
+class Made(NamedTuple):
+    """A pair, the raw arrays t, x, y, z that it is made of, and by which recipe its multipliers are."""
+
+    pair: Pair
+    raw: tuple[float, Array, Array, Array]
+    recipe: int
 
 
 @dataclass(frozen=True)
@@ -170,21 +182,29 @@ def _everywhere(
     And how often was solved for these.
     """
     solver = ConeSolver(task.judge.line, task.tol, task.unit)
-    first = [task.pair(solver, t, each) for t, each in found.items()]
-    task = replace(task, floor=floor_of([pair for pair, _ in first]))
-    made: list[tuple[Made, ConePiece]] = []
-    solves = solver.solves
-    expected = [task.expected(k[0], j[0]) for k, j in pairwise(first)]
+    first = task.pairs([(t, solver, 0) for t in found], [*found.values()])
+    task = replace(task, floor=floor_of([made.pair for made in first]))
+    spans = _divided(task, solver, first)
+    expected = [task.expected(span.piece) for span in spans]
+    jobs = min(effective_n_jobs(n_jobs), len(spans))
     with meter(progress, pieces=sum(expected)) as update:
-        parts = (delayed(_cover)(task, k, j) for k, j in pairwise(first))
-        for (part, count), pieces in zip(Parallel(n_jobs=n_jobs, return_as="generator")(parts), expected, strict=True):
-            made += part
-            solves += count
-            if update is not None:
-                update(pieces)
+        if jobs == 1:
+            covered = [_cover(task, spans, update, expected)]
+        else:
+            groups = [part.tolist() for part in np.array_split(np.arange(len(spans)), jobs)]
+            parts = (delayed(_cover)(task, [spans[i] for i in group]) for group in groups)
+            covered = []
+            for group, part in zip(groups, Parallel(n_jobs=n_jobs, return_as="generator")(parts), strict=True):
+                covered.append(part)
+                if update is not None:
+                    update(sum(expected[i] for i in group))
+    made = [each for spans, _ in covered for span in spans for each in span.made]
+    solves = solver.solves + sum(count for _, count in covered)
     pairs = [*(each for each, _ in made), first[-1]]
-    t, x, y, z = (np.stack([raw[i] for _, raw in pairs]) for i in range(4))
-    proof = BandProof(tuple(pair for pair, _ in pairs), tuple(piece for _, piece in made), task.eps, task.judge.ceiling)
+    t, x, y, z = (np.stack([each.raw[i] for each in pairs]) for i in range(4))
+    proof = BandProof(
+        tuple(each.pair for each in pairs), tuple(piece for _, piece in made), task.eps, task.judge.ceiling
+    )
     return (t, x, y, z), proof, solves
 
 
@@ -211,39 +231,58 @@ class _Task:
         """The gap of a piece, relative to the optimal value."""
         return piece.gap / max(piece.unit(self.floor), np.finfo(float).tiny)
 
-    def expected(self, k: Pair, j: Pair) -> float:
+    def expected(self, piece: ConePiece) -> float:
         """How many pieces there will be between two pairs, if the gap grows with the square of the length."""
-        relative = self.relative(self.judge.piece(k, j))
-        return max(1.0, math.sqrt(min(relative / (_AIM * self.eps), _FARTHEST)))
+        return max(1.0, math.sqrt(min(self.relative(piece) / (_AIM * self.eps), _FARTHEST)))
 
-    def pair(self, solver: ConeSolver, t: float, found: Found | None = None) -> Made:
-        """The best pair at t, and what it is made of; refused if it is of no use."""
-        best = None if found is None else self._best(t, found)
-        word = "no numbers" if found is None else found[2]
-        for others in _OTHERWISE if best is not None and self.unit == 1.0 else ({}, *_OTHERWISE):
-            if best is None or self.share(best[0]) > (_MOST if others else _OWN):
-                other = solver(t, **others)
-                best, word = self._best(t, other, best), other[2]
-        if best is None:
-            raise refused(f"CLARABEL returned {word!r}", t)
-        pair = best[0]
-        if pair.why:
-            raise refused(f"not proved: {pair.why}", t, _remedy(pair.why))
-        if self.share(pair) > _MOST:
-            raise refused(f"a floor: {self._floor(pair)}", t, _HIGHER)
-        return best
+    def pairs(self, wanted: Sequence[Wanted], found: list[Found] | None = None) -> list[Made]:
+        """The best pair at each t, and what it is made of; refused if one is of no use."""
+        best: dict[int, Made] = {}
+        words = ["no numbers"] * len(wanted) if found is None else [each[2] for each in found]
+        if found is not None:
+            self._improve(best, wanted, dict(enumerate(found)))
+        enough = {*best} if self.unit == 1.0 else set()  # what was found is what the solver gives, in these units
+        for others in ({}, *_OTHERWISE):
+            most = _MOST if others else _OWN
+            again = [i for i in range(len(wanted)) if i not in best or self.share(best[i].pair) > most]
+            solved = {i: wanted[i][1](wanted[i][0], **others) for i in again if others or i not in enough}
+            words = [solved[i][2] if i in solved else word for i, word in enumerate(words)]
+            self._improve(best, wanted, solved)
+        for i, (t, *_) in enumerate(wanted):
+            if i not in best:
+                raise refused(f"CLARABEL returned {words[i]!r}", t)
+            pair = best[i].pair
+            if pair.why:
+                raise refused(f"not proved: {pair.why}", t, _remedy(pair.why))
+            if self.share(pair) > _MOST:
+                raise refused(f"a floor: {self._floor(pair)}", t, _HIGHER)
+        return [best[i] for i in range(len(wanted))]
 
-    def _best(self, t: float, found: Found, best: Made | None = None) -> Made | None:
-        """The better one of a pair and those that a solver's numbers make."""
-        x, z, word = found
-        if word in NONE or not (np.isfinite(x).all() and np.isfinite(z).all()):
-            return best
-        for pair, (point, y, tried) in pairs_near(self.judge, t, (x, z), self.inner, self.inner_z):
-            if best is None or (self.share(pair), pair.own) < (self.share(best[0]), best[0].own):
-                best = pair, (t, point, y, tried)
-            if self.share(best[0]) <= _OWN:
-                break
-        return best
+    def _improve(self, best: dict[int, Made], wanted: Sequence[Wanted], solved: Mapping[int, Found]) -> None:
+        """Put a better pair in place of each, where a solver's numbers make one; all are judged together."""
+        fine = {
+            i: (x, z)
+            for i, (x, z, word) in solved.items()
+            if word not in NONE and np.isfinite(x).all() and np.isfinite(z).all()
+        }
+        if not fine:
+            return
+        t, x = np.array([wanted[i][0] for i in fine]), np.array([x for x, _ in fine.values()])
+        points = dict(zip(fine, feasible(self.judge, t, x, self.inner), strict=True))
+        trials = {
+            i: tried_multipliers(self.judge, wanted[i][0], each, self.inner_z, wanted[i][2]) for i, each in fine.items()
+        }
+        while trials:
+            tried = {i: each for i, trial in trials.items() if (each := next(trial, None)) is not None}
+            if not tried:
+                return
+            y, z = (np.array([each[k] for each in tried.values()]) for k in (1, 2))
+            t, x = np.array([wanted[i][0] for i in tried]), np.array([points[i] for i in tried])
+            for i, pair in zip(tried, self.judge.pairs(t, x, y, z), strict=True):
+                if i not in best or (self.share(pair), pair.own) < (self.share(best[i].pair), best[i].pair.own):
+                    recipe, *numbers = tried[i]
+                    best[i] = Made(pair, (wanted[i][0], points[i], *numbers), recipe)
+            trials = {i: trials[i] for i in tried if self.share(best[i].pair) > _OWN}
 
     def _floor(self, pair: Pair) -> str:
         """Why a pair is not closer than it is."""
@@ -260,28 +299,96 @@ class _Task:
         )
 
 
-def _cover(task: _Task, k: Made, j: Made) -> tuple[list[tuple[Made, ConePiece]], int]:
-    """Pairs from k, inclusive, to j, exclusive, each with the piece after it; and how often was solved."""
-    solver = ConeSolver(task.judge.line, task.tol, task.unit)
-    aim, todo = _AIM * task.eps, [j]
-    made: list[tuple[Made, ConePiece]] = []
+@dataclass
+class _Span:
+    """What lies between a pair and those to the right of it, the nearest last; ``made``: what is done to the left.
+
+    ``piece`` is what is proved as far as the nearest.
+    """
+
+    here: Made
+    todo: list[Made]
+    piece: ConePiece
+    made: list[tuple[Made, ConePiece]] = field(default_factory=list)
     length: float | None = None
-    while todo:
-        (here, _), (there, _) = k, todo[-1]
-        piece, whole = task.judge.piece(here, there), there.t - here.t
-        relative = task.relative(piece)
+
+    @property
+    def recipe(self) -> int:
+        """What is worth to be tried first for multipliers in it."""
+        return max(self.here.recipe, self.todo[-1].recipe)
+
+    def goes_on(self, task: _Task) -> float | None:
+        """Take the piece if it is good enough, else say where to solve."""
+        here, there = self.here.pair, self.todo[-1].pair
+        aim, whole = _AIM * task.eps, there.t - here.t
+        relative = task.relative(self.piece)
         if relative <= task.eps:
-            made.append((k, piece))
-            k = todo.pop()
-            length = whole * math.sqrt(aim / max(relative, 0.25 * aim))  # what would do, if it goes on like this
-            continue
+            self.made.append((self.here, self.piece))
+            self.here = self.todo.pop()
+            self.length = whole * math.sqrt(aim / max(relative, 0.25 * aim))  # would do, if it goes on like this
+            return None
         if whole <= _SHORTEST:
             raise refused(f"bounds stay {relative:.1e} apart on a piece of length {whole:.1e}", here.t)
-        step = whole / math.sqrt(min(relative / aim, _FARTHEST)) if length is None else length
-        parts = max(2, math.ceil(whole / step - 0.05))
-        todo.append(task.pair(solver, float(on_grid(np.array([here.t + whole / parts]))[0])))
-        length = None
-    return made, solver.solves
+        step = whole / math.sqrt(min(relative / aim, _FARTHEST)) if self.length is None else self.length
+        parts, self.length = max(2, math.ceil(whole / step - 0.05)), None
+        return float(on_grid(np.array([here.t + whole / parts]))[0])
+
+
+def _divided(task: _Task, solver: ConeSolver, pairs: list[Made]) -> list[_Span]:
+    """Spans between pairs, and between more of them where there will be many pieces."""
+    spans = [_Span(k, [j], NOTHING) for k, j in pairwise(pairs)]
+    _look(task.judge, spans)
+    while True:
+        parts = [min(math.ceil(task.expected(span.piece) / _LONG), _PARTS) for span in spans]
+        ends = [(span.here.pair.t, span.todo[-1].pair.t) for span in spans]
+        inner = [on_grid(np.linspace(*each, part + 1))[1:-1] for each, part in zip(ends, parts, strict=True)]
+        if not any(each.size for each in inner):
+            return spans
+        wanted = [(t, solver, span.recipe) for span, each in zip(spans, inner, strict=True) for t in each.tolist()]
+        made = iter(task.pairs(wanted))
+        spans, divided = [], spans
+        for span, each in zip(divided, inner, strict=True):
+            between = [span.here, *(next(made) for _ in each), *span.todo]
+            spans += [_Span(k, [j], NOTHING) for k, j in pairwise(between)] if each.size else [span]
+        _look(task.judge, [span for span in spans if span.piece is NOTHING])
+
+
+def _cover(
+    task: _Task, spans: list[_Span], update: Any = None, expected: list[float] | None = None
+) -> tuple[list[_Span], int]:
+    """Cover spans with pieces that are good enough, all side by side; and how often was solved.
+
+    What comes of one does not depend on which others are covered with it.
+    """
+    first, judge, todo = ConeSolver(task.judge.line, task.tol, task.unit), task.judge, [*range(len(spans))]
+    solvers = [first.fresh() for _ in spans]  # where one was set up may depend on its own span only
+    while todo:
+        wanted: dict[int, float] = {}
+        while todo:
+            taken = []
+            for i in todo:
+                t = spans[i].goes_on(task)
+                if t is not None:
+                    wanted[i] = t
+                elif spans[i].todo:
+                    taken.append(i)
+                elif update is not None and expected is not None:
+                    update(expected[i])
+            todo = taken
+            _look(judge, [spans[i] for i in todo])
+        asked = [(t, solvers[i], spans[i].recipe) for i, t in wanted.items()]
+        for i, made in zip(wanted, task.pairs(asked), strict=True):
+            spans[i].todo.append(made)
+        todo = [*wanted]
+        _look(judge, [spans[i] for i in todo])
+    return spans, sum(solver.solves for solver in solvers)
+
+
+def _look(judge: ConeJudge, spans: list[_Span]) -> None:
+    """Prove what can be from the left of each span to the nearest pair."""
+    pieces = judge.pieces([span.here.pair for span in spans], [span.todo[-1].pair for span in spans])
+    for span, piece in zip(spans, pieces, strict=True):
+        span.piece = piece
 
 
 def _remedy(why: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import scipy.sparse as sp
 
 from paretoclf.common.checks import Array
 from paretoclf.engine.reduction.program import between
-from paretoclf.proof.cone_line import ConeLine
+from paretoclf.proof.cone_line import AffineMatrix, ConeLine
 from paretoclf.solve.candidates import CLARABEL_CONES
 from paretoclf.solve.lazily import clarabel
 from paretoclf.solve.model import settings_at
@@ -21,7 +22,9 @@ NONE |= {"DualInfeasible": "unbounded", "AlmostDualInfeasible": "unbounded"}
 
 
 class ConeSolver:
-    """Clarabel, set up once and moved along a line; the same t gives the same numbers wherever it was before.
+    """Clarabel, set up once and moved along a line.
+
+    What it returns at t depends a little on the t at which it was set up, the first.
 
     Parameters
     ----------
@@ -35,7 +38,16 @@ class ConeSolver:
     def __init__(self, line: ConeLine, tol: float, unit: float = 1.0) -> None:
         self.line, self.tol, self.unit, self.solves = line, tol, unit, 0
         self._solver: Any = None
-        self._matrices = sp.csc_matrix(sp.triu(line.P)) / unit, sp.csc_matrix(line.A)
+        self._matrices = sp.csc_array(sp.triu(line.base.P)) / unit, sp.csc_array(line.base.A)
+        if not line.stands:
+            P, A = line.speeds
+            self._moving = AffineMatrix(self._matrices[0], sp.triu(P) / unit), AffineMatrix(self._matrices[1], A)
+
+    def fresh(self) -> ConeSolver:
+        """One that has not been anywhere."""
+        other = copy(self)
+        other.solves, other._solver = 0, None
+        return other
 
     def __call__(self, t: float, **others: Any) -> tuple[Array, Array, str]:
         """Point, multipliers and Clarabel's word for them; with other settings it is set up anew."""
@@ -44,8 +56,7 @@ class ConeSolver:
         if solver is None or others:
             P, A = self._matrices
             if not self.line.stands:
-                now = self.line.at(t)
-                P, A = sp.csc_matrix(sp.triu(now.P)) / self.unit, sp.csc_matrix(now.A)
+                P, A = (each.at(t) for each in self._moving)
             solver = conic(P, q, A, b, self.line.cones, {**settings_at(self.tol), **others})
             self._solver = (self._solver or solver) if self.line.stands else None
         else:

@@ -1,9 +1,9 @@
 """Paths within eps of any convex problem: violations at random t, solves, growth, time, exact paths in the band.
 
 Run ``python tests/benchmarks/eps_paths.py`` (twenty minutes; ``--smoke`` for seconds; parts by name: lines, forms,
-false, exact, solves, fine). Each line of `tests/oracles/cone_lines.py` is traced, and its bounds are held against those
-that `verify` proves of single solves to 1e-11. A row that misses what is required ends with "MISSED", and the exit
-status is then 1.
+false, exact, solves, times, fine). Each line of `tests/oracles/cone_lines.py` is traced, and its bounds are held
+against those that `verify` proves of single solves to 1e-11. A row that misses what is required ends with "MISSED", and
+the exit status is then 1.
 """
 
 from __future__ import annotations
@@ -27,8 +27,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 import paretoclf as pc
 from paretoclf.formulations.surrogate_risk import SurrogateRisk
 from paretoclf.path.of_cones import trace_cones
+from paretoclf.proof.cone_band import prove_band
+from paretoclf.proof.cone_judge import ConeJudge
 from paretoclf.proof.cone_line import GRID
 from paretoclf.solve.cone_proof import certify_problem
+from paretoclf.solve.cone_search import search
+from paretoclf.solve.cone_solver import ConeSolver
 from paretoclf.solve.to_cones import LineOfCones
 from tests.oracles import cone_lines
 from tests.oracles.cone_lines import LINES, move
@@ -186,6 +190,33 @@ def fine(smoke: bool) -> Iterator[tuple[str, bool]]:
         yield f"{name}: {path.solves} solves, worst {path.proof.worst:.1e}, {seconds:.0f} s of CPU", seconds <= 60
 
 
+def times(smoke: bool) -> Iterator[tuple[str, bool]]:
+    """How long the judge takes for a path, and the whole search, in units of all solves of that path."""
+    sizes = {name: size for name, (size, _) in STUDY.items()}
+    for name in list(LINES)[:: 9 if smoke else 1]:
+        line = getattr(cone_lines, name)(**sizes.get(name, {}))
+        path = pc.trace(*line, eps=1e-2 if smoke else 1e-4, progress=False)
+        taken = []
+        for _ in range(1 if smoke else 3):
+            began = time.process_time()
+            solver = ConeSolver(path.program, 1e-9)
+            for t in path.t.tolist():
+                solver(t)
+            solved = time.process_time()
+            judge = ConeJudge(path.program, path.ceiling, path.inside)
+            prove_band(judge, (path.t, path.x, path.y, path.z), path.eps)
+            proved = time.process_time()
+            search(path.program, path.eps, progress=False)
+            taken.append((solved - began, proved - solved, time.process_time() - proved))
+        solves, proofs, whole = np.min(taken, axis=0).tolist()
+        share = proofs / solves
+        yield (
+            f"{name}: {path.t.size} solves in {1e3 * solves:.0f} ms, proofs {share:.2f} of that, "
+            f"all else of the search {(whole - solves) / solves:.2f}",
+            share <= 0.8,
+        )
+
+
 def two_classes() -> tuple[Any, Any]:
     """Samples of two classes that overlap."""
     draw = np.random.default_rng(0)
@@ -233,7 +264,15 @@ def forms(smoke: bool) -> Iterator[tuple[str, bool]]:
         )
 
 
-PARTS = {"solves": solves, "exact": exact, "false": falsified, "fine": fine, "lines": lines, "forms": forms}
+PARTS = {
+    "solves": solves,
+    "exact": exact,
+    "false": falsified,
+    "fine": fine,
+    "times": times,
+    "lines": lines,
+    "forms": forms,
+}
 
 
 def main() -> int:

@@ -11,6 +11,7 @@ from functools import cache
 import cvxpy as cp
 import numpy as np
 import pytest
+from joblib import parallel_config
 from scipy.optimize import linprog
 
 import paretoclf as pc
@@ -288,6 +289,16 @@ def test_the_result_does_not_depend_on_n_jobs():
     line = LINES["s_procedure"]()
     one, two = (pc.trace(*line, eps=1e-3, n_jobs=n, progress=False) for n in (1, 2))
     assert all((getattr(one, name) == getattr(two, name)).all() for name in "txyz")
+
+
+@pytest.mark.parametrize("name", ["matrix_completion", "robust_svm", "exponents"])
+def test_what_is_found_on_a_span_does_not_depend_on_those_beside_it(name):
+    """A solver that has been elsewhere returns other digits: each span has its own."""
+    line = LINES[name]()
+    one = pc.trace(*line, eps=1e-3, progress=False)
+    with parallel_config(backend="threading"):
+        three = pc.trace(*line, eps=1e-3, n_jobs=3, progress=False)
+    assert all(np.array_equal(getattr(one, name), getattr(three, name)) for name in "txyz")
 
 
 def test_it_compares_assigns_and_prints(tmp_path):

@@ -213,6 +213,26 @@ def test_random_pairs_bound_the_value_where_both_matrices_move():
     assert 0.5 < used < 1 + 1e-6  # the bound is nearly reached
 
 
+def test_what_is_proved_of_one_does_not_depend_on_the_others():
+    """Pairs and pieces one by one, and all at once: the same doubles."""
+    rng = np.random.default_rng(11)
+    for _ in range(6):
+        line, inside = both_move(rng)
+        judge, solver = ConeJudge(line, np.inf, inside), ConeSolver(line, 1e-9)
+        t = np.floor(np.linspace(0.2, 0.9, 7) / GRID) * GRID
+        x, z = (np.stack(each) for each in zip(*(solver(each)[:2] for each in t.tolist()), strict=True))
+        x = 0.999 * x + 0.001 * ((1 - t)[:, None] * inside[0] + t[:, None] * inside[1])
+        pairs = judge.pairs(t, x, x, z)
+        for i, pair in enumerate(pairs):
+            alone = judge.pair(float(t[i]), x[i], x[i], z[i])
+            for name in ("x", "x_radius", "s", "s_radius", "z", "missed", "own", "value", "off"):
+                assert np.array_equal(getattr(pair, name), getattr(alone, name)), name
+        for k, j, piece in zip(pairs, pairs[1:], judge.pieces(pairs[:-1], pairs[1:]), strict=False):
+            alone = judge.piece(k, j)
+            assert (piece.a, piece.b, piece.c, piece.low) == (alone.a, alone.b, alone.c, alone.low)
+            assert np.isfinite(piece.gap)
+
+
 def test_a_piece_without_points_inside_is_not_proved():
     rng = np.random.default_rng(5)
     line, t = moving(rng), [0.25, 0.5]

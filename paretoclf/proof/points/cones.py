@@ -12,7 +12,7 @@ and order are treated together, as the rows of an array.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -82,6 +82,16 @@ class Alike:
     rows: Index = field(repr=False)
     exponent: Array = field(repr=False)
 
+    def taken(self, v: Array) -> Array:
+        """The entries of these cones in a vector, a row for each; in several vectors, one after the other."""
+        return np.take(v, self.rows, axis=-1).reshape(-1, self.rows.shape[1])
+
+    def repeated(self, v: Array) -> Alike:
+        """These cones as often as there are vectors."""
+        if v.ndim == 1 or self.kind != "power":
+            return self
+        return replace(self, exponent=np.tile(self.exponent, len(v)))
+
 
 class Cones(tuple[Cone, ...]):
     """The cones of a program in their order, and those that are alike together.
@@ -107,10 +117,11 @@ class Cones(tuple[Cone, ...]):
         return tuple(groups)
 
     def apply(self, does: Callable[[Array, Alike], Array], v: Array) -> Array:
-        """Apply to the entries of cones that are alike, a row for each, group by group."""
+        """Apply to the entries of cones that are alike, a row for each, group by group; of one vector or of several."""
         out = np.zeros_like(v)
         for each in self.alike:
-            out[each.rows] = does(v[each.rows], each)
+            found = does(each.taken(v), each.repeated(v))
+            out[..., each.rows] = found.reshape(*v.shape[:-1], *each.rows.shape)
         return out
 
 
@@ -152,12 +163,16 @@ def interior(cones: Sequence[Cone]) -> Array:
 
 
 def contains(v: Array, radius: Array, cones: Sequence[Cone]) -> Mask:
-    """Whether all within ``radius`` of v, entry by entry, are in each cone; never True by rounding alone."""
+    """Whether all within ``radius`` of v, entry by entry, are in each cone; never True by rounding alone.
+
+    Of several vectors, rows of an array, there is a row of answers for each.
+    """
     cones = _grouped(cones)
     radius = radius + NUDGE * np.abs(v)
-    found = np.zeros(len(cones), dtype=bool)
+    found = np.zeros((*v.shape[:-1], len(cones)), dtype=bool)
     for each in cones.alike:
-        found[each.which] = _CONTAINS[each.kind](v[each.rows], radius[each.rows], each)
+        fine = _CONTAINS[each.kind](each.taken(v), each.taken(radius), each.repeated(v))
+        found[..., each.which] = fine.reshape(*v.shape[:-1], -1)
     return found
 
 

@@ -23,7 +23,7 @@ import scipy.linalg as la
 import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
-from paretoclf.common.checks import Array, Index
+from paretoclf.common.checks import Array, Index, Mask
 
 _EPS = float(np.finfo(float).eps)
 
@@ -131,24 +131,71 @@ class Equations:
         >>> found.solved.size
         3
         """
-        (part, sizes), goal, radius = self._parts[0], t[self.rows], np.zeros(u.size)
+        u, radius = self._near(t, u)
+        found = ((i, _left(self.M, t, u, self.weight, (i, self.rows, share))) for i, share in self.dependent.items())
+        left = {i: value for i, value in found if value is not None}
+        return Enclosed(u, radius, self._independent, left)
+
+    def enclose_each(self, t: Array, u: Array) -> tuple[Array, Array, Mask]:
+        """Points near the rows of u, their radii, and which of the equations each of them solves within these.
+
+        Examples
+        --------
+        >>> import numpy as np, scipy.sparse as sp
+        >>> from paretoclf.proof.points.enclosure import equations
+        >>> system = equations(sp.csr_array([[3.0, 0.0], [3.0, 0.0]]), np.ones(2))
+        >>> points, _, solved = system.enclose_each(np.array([[1.0, 1.0], [2.0, 3.0]]), np.zeros((2, 2)))
+        >>> points[:, 0].round(3).tolist(), solved.tolist()
+        ([0.333, 0.667], [[True, True], [True, False]])
+        """
+        u, radius = self._near(t, u)
+        solved = np.zeros((len(u), self.M.shape[0]), dtype=bool)
+        solved[:, self._independent] = True
+        for i, share in self.dependent.items():
+            for k in range(len(u)):
+                solved[k, i] = _left(self.M, t[k], u[k], self.weight, (i, self.rows, share)) == 0
+        return u, radius, solved
+
+    def _near(self, t: Array, u: Array) -> tuple[Array, Array]:
+        """A point near u, or near each row of it, and its radius."""
+        (part, sizes), goal, radius = self._parts[0], np.take(t, self.rows, axis=-1), np.zeros(u.shape)
         if self.rows.size:
             for _ in range(_STEPS):
-                u = u - self.right @ (part @ u - goal)
-            rho = np.abs(part @ u - goal) + _rounded(sizes, u, goal)
+                u = u - times(self.right, times(part, u) - goal)
+            rho = np.abs(times(part, u) - goal) + _rounded(sizes, u, goal)
             kappa = float(self.defect.max())
-            reach = rho + self.defect * float(rho.max()) / (1 - kappa)
-            radius = (self._right_sizes @ reach) * (1 + 1e-9)
+            reach = rho + self.defect * rho.max(axis=-1, keepdims=True) / (1 - kappa)
+            radius = times(self._right_sizes, reach) * (1 + 1e-9)
         u = u.copy()
         for peel, (part, sizes) in zip(reversed(self.peeled), reversed(self._parts[1:]), strict=True):
-            goal = t[peel.rows]
+            goal = np.take(t, peel.rows, axis=-1)
             for _ in range(2):
-                u[peel.columns] -= (part @ u - goal) / peel.pivots
-            rho = np.abs(part @ u - goal) + _rounded(sizes, u, goal) + sizes @ radius
-            radius[peel.columns] = rho / np.abs(peel.pivots) * (1 + 1e-9)
-        rows = np.concatenate([self.rows, *(peel.rows for peel in self.peeled)])
-        found = ((i, _left(self.M, t, u, self.weight, (i, self.rows, share))) for i, share in self.dependent.items())
-        return Enclosed(u, radius, rows, {i: value for i, value in found if value is not None})
+                u[..., peel.columns] -= (times(part, u) - goal) / peel.pivots
+            rho = np.abs(times(part, u) - goal) + _rounded(sizes, u, goal) + times(sizes, radius)
+            radius[..., peel.columns] = rho / np.abs(peel.pivots) * (1 + 1e-9)
+        return u, radius
+
+    @cached_property
+    def _independent(self) -> Index:
+        """The equations that are solved, in order of their solution."""
+        return np.concatenate([self.rows, *(peel.rows for peel in self.peeled)]).astype(np.int64)
+
+
+def times(M: Any, v: Array) -> Array:
+    """M times a vector, or times each row of an array: what becomes of one does not depend on which others are there.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp
+    >>> from paretoclf.proof.points.enclosure import times
+    >>> times(sp.csr_array([[1.0, 2.0]]), np.eye(2)).tolist()
+    [[1.0], [2.0]]
+    """
+    if v.ndim == 1:
+        return np.asarray(M @ v)
+    if sp.issparse(M):
+        return np.ascontiguousarray((M @ np.ascontiguousarray(v.T)).T)
+    return np.asarray(np.matmul(M, np.ascontiguousarray(v)[:, :, None])[:, :, 0])
 
 
 def equations(M: Any, weight: Array) -> Equations | None:
@@ -212,7 +259,7 @@ def settled(M: Any, t: Array, u: Array, weight: Array) -> tuple[Array, Array]:
 
 def _rounded(sizes: Any, u: Array, goal: Array) -> Array:
     """What rounding can make of ``part @ u - goal``, of a part with these sizes of coefficients."""
-    return np.asarray((np.diff(sizes.indptr) + 3) * _EPS * (sizes @ np.abs(u) + np.abs(goal)))
+    return np.asarray((np.diff(sizes.indptr) + 3) * _EPS * (times(sizes, np.abs(u)) + np.abs(goal)))
 
 
 def _peel(M: Any, weight: Array, rows: Index) -> tuple[list[_Peeled], Index]:
