@@ -5,10 +5,10 @@ from .checking.agreement import ValueAgreement as ValueAgreement
 from .checking.suite import SuiteReport as SuiteReport
 from .checking.verification import Verification as Verification
 from .distributions.gaussian.closed_form import GaussianTradeoff as GaussianTradeoff
+from .distributions.gaussian.guarantee_path import GuaranteePath as GuaranteePath
 from .distributions.gaussian.moments import Distances as Distances
 from .distributions.gaussian.operating import OperatingPoint as OperatingPoint
 from .distributions.gaussian.operating import TradeoffCurve as TradeoffCurve
-from .formulations.mempm_path import GuaranteePath as GuaranteePath
 from .path.along import JudgedPoints as JudgedPoints
 from .path.deletion.along import LeaveOneOutPath as LeaveOneOutPath
 from .path.deletion.one_out import LeaveOneOut as LeaveOneOut

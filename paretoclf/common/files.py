@@ -188,6 +188,15 @@ def _write(stream: Any, array: Any) -> None:
         stream.write(np.ascontiguousarray(part, dtype="<f8").tobytes())
 
 
+def write_file(file: AnyFile, arrays: Mapping[str, Any]) -> None:
+    """Write arrays to an npz file, complete or not at all; ``.npz`` is added where it is missing, no folder is."""
+    target = Path(file)
+    target = target if target.suffix == ".npz" else target.with_name(target.name + ".npz")
+    if not target.parent.is_dir():
+        raise InputError(f"file must lie in a folder that there is, got {target}: there is no folder {target.parent}")
+    save_arrays(target, arrays, compress=True)
+
+
 def save_arrays(file: Path, arrays: Mapping[str, Any], *, compress: bool = False) -> None:
     """Write arrays to an npz file of any name, complete or not at all.
 

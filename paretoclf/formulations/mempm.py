@@ -36,11 +36,13 @@ from typing import Any, Self
 import numpy as np
 from scipy.optimize import brentq
 
+from paretoclf.common.checks import check_pair
+from paretoclf.common.errors import InputError
+from paretoclf.distributions.gaussian.guarantee_path import GuaranteePath, trace_weights
 from paretoclf.distributions.gaussian.moments import Distances, Moments
 from paretoclf.distributions.gaussian.outer_search import Search, search, weighted_guarantee
 from paretoclf.formulations.base import Range, within
 from paretoclf.formulations.biased_minimax import BiasedMinimaxProbabilityMachine
-from paretoclf.formulations.mempm_path import GuaranteePath, trace_guarantees
 from paretoclf.formulations.on_moments import MomentSlope
 from paretoclf.proof.evidence import Evidence, judge
 from paretoclf.proof.solution import Solution
@@ -178,8 +180,22 @@ class MEMPM:
         >>> low, high = path.bounds(0.5)
         >>> low <= -0.8 <= high <= 0.999 * low
         True
+
+        Raises
+        ------
+        InputError
+            If theta is no interval within (0, 1), or something else is given.
+        DegeneratePathError
+            If a search does not come as close as eps.
         """
-        return trace_guarantees(self, eps, given, progress)
+        foreign = [name for name in given if name != "theta"]
+        if foreign or "theta" not in given:
+            raise InputError(f"MEMPM is traced with theta=(from, to), got {', '.join(given) or 'nothing'}")
+        ends = sorted(self.check_values({"theta": end})["theta"] for end in check_pair(given["theta"], "theta"))
+        if ends[0] == ends[1]:
+            raise InputError(f"theta must be a pair with different ends, got {given['theta']!r:.100}")
+        path = trace_weights(self.moments, (ends[0], ends[1]), eps, progress)
+        return replace(path, linear=self.inner.linear, machine=self)
 
     def check_values(self, values: Mapping[str, Any]) -> dict[str, float]:
         """Return theta as a float; InputError if it is missing, no number or out of its range."""

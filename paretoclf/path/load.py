@@ -13,6 +13,7 @@ import numpy as np
 from paretoclf.common.checks import Array, check_labels, check_positive_number, check_share, check_weights
 from paretoclf.common.errors import DegeneratePathError, InputError
 from paretoclf.common.files import AnyFile, read_arrays, reading
+from paretoclf.distributions.gaussian.guarantee_path import GuaranteePath, check_guarantees, read_guarantees
 from paretoclf.path.consistent import check_pieces
 from paretoclf.path.cost import Path
 from paretoclf.path.maps.edges import Contact
@@ -37,8 +38,8 @@ from paretoclf.problem.kernels import kernel_from_spec
 from paretoclf.problem.lines import FixedAsymmetry, HullLine, sizes_of
 
 _OnSamples = Path | QuantilePath | MarginPath | NuPath
-OfProgram = TypeVar("OfProgram", ProblemPath, ConePath, ProblemMap)
-AnyPath = _OnSamples | ProblemPath | ConePath
+OfProgram = TypeVar("OfProgram", ProblemPath, ConePath, GuaranteePath, ProblemMap)
+AnyPath = _OnSamples | ProblemPath | ConePath | GuaranteePath
 
 
 def load(file: AnyFile, kernel: Any = None, *, prove: bool = True) -> Any:
@@ -55,7 +56,7 @@ def load(file: AnyFile, kernel: Any = None, *, prove: bool = True) -> Any:
 
     Returns
     -------
-    Path, QuantilePath, MarginPath, NuPath, ProblemPath, ConePath, CostPlane or ProblemMap
+    Path, QuantilePath, MarginPath, NuPath, ProblemPath, ConePath, GuaranteePath, CostPlane or ProblemMap
         Whichever was saved.
 
     Raises
@@ -95,6 +96,8 @@ def load_path(file: AnyFile, kernel: Any = None, *, prove: bool = True) -> AnyPa
         arrays = read_arrays(file, _NO_PATH)
     if "of_problem" in arrays:
         return _of_program(file, lambda: ProblemPath(**fields_of(arrays)), check_program_proof, prove)
+    if "of_guarantees" in arrays:
+        return _of_program(file, lambda: read_guarantees(arrays), check_guarantees, prove)
     if "of_cones" in arrays:
         return _of_program(file, lambda: ConePath(**fields_of_cones(arrays)), check_cone_proof, prove)
     with reading(file, _NO_PATH):

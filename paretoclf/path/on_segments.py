@@ -13,11 +13,10 @@ import numpy as np
 
 from paretoclf.common.checks import Array, Index, Rng, check_count, check_rng, real_number
 from paretoclf.common.errors import InputError
-from paretoclf.common.files import AnyFile
+from paretoclf.common.files import AnyFile, write_file
 from paretoclf.common.tables import Tabular
 from paretoclf.common.tolerances import AFFINE
 from paretoclf.path.along import Event, PriceAlong, Slope, Slopes, SolverComparison
-from paretoclf.path.storage import write_file
 from paretoclf.problem.costs import CostLine
 
 if TYPE_CHECKING:

@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path as FilePath
 from typing import Any
 
 import numpy as np
 
 from paretoclf.common.checks import Array, Index
 from paretoclf.common.errors import InputError
-from paretoclf.common.files import AnyFile, save_arrays
 
 Shape = tuple[int | None, ...]
-
-
-def write_file(file: AnyFile, arrays: Mapping[str, Any]) -> None:
-    """Write arrays to an npz file, complete or not at all; ``.npz`` is added where it is missing, no folder is."""
-    target = FilePath(file)
-    target = target if target.suffix == ".npz" else target.with_name(target.name + ".npz")
-    if not target.parent.is_dir():
-        raise InputError(f"file must lie in a folder that there is, got {target}: there is no folder {target.parent}")
-    save_arrays(target, arrays, compress=True)
 
 
 def finite(given: Any, name: str, shape: Shape) -> Array:

@@ -10,8 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from paretoclf.common.checks import Array
-from paretoclf.common.files import AnyFile
-from paretoclf.path.storage import write_file
+from paretoclf.common.files import AnyFile, write_file
 from paretoclf.problem.kernels import kernel_spec
 from paretoclf.problem.samples import Samples
 

@@ -97,8 +97,18 @@ def of_cones():
     }
 
 
+def guarantees():
+    """The path of MEMPM over weights."""
+    machine = pc.MEMPM.from_moments([2.0, 1.0], [[1.0, 0.25], [0.25, 2.0]], [0.0, 0.0], [[1.5, 0.0], [0.0, 0.5]])
+    return pc.trace(machine, theta=(0.25, 0.75), eps=0.01)
+
+
 def said_of(path):
     """The numbers that a path answers."""
+    if hasattr(path, "guarantees"):
+        theta = [float(at) for at in (0.25, 0.3, 0.62, 0.75)]
+        said = {"kind": type(path).__name__, "theta": theta, "bounds": [list(path.bounds(at)) for at in theta]}
+        return {**said, "w": [path.at(at).classifier.w.tolist() for at in theta]}
     t = [float(path.breakpoints[-1]) * at for at in AT] if hasattr(path, "program") else inner(path)
     found = {"kind": type(path).__name__, "t": t, "value": [float(path.value(at)) for at in t]}
     found["breakpoints"] = path.breakpoints.tolist()
@@ -152,6 +162,8 @@ def main(folder):
     for name, path in of_cones().items():
         path.save(folder / name)
         said[name] = said_of(path)
+    guarantees().save(folder / "guarantees")
+    said["guarantees"] = said_of(pc.load(folder / "guarantees.npz"))
     plane = pc.plane(pc.TwoCSVM(*samples(5)), (0.1, 1), (0.1, 1))
     plane.save(folder / "plane")
     said["plane"] = said_of_plane(plane)

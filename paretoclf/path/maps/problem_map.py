@@ -17,7 +17,7 @@ from tqdm import tqdm
 
 from paretoclf.common.checks import Array, check_number
 from paretoclf.common.errors import DegeneratePathError, InputError
-from paretoclf.common.files import AnyFile
+from paretoclf.common.files import AnyFile, write_file
 from paretoclf.common.progress import shows_progress
 from paretoclf.common.tables import Tabular
 from paretoclf.common.tolerances import CERTIFY, PLANE_TOUCH
@@ -34,7 +34,6 @@ from paretoclf.path.maps.search import AffinePiece, NoOptimum, ProgramSearch
 from paretoclf.path.of_problem import ProblemPath
 from paretoclf.path.on_segments import plain
 from paretoclf.path.program_ends import beyond_of
-from paretoclf.path.storage import write_file
 from paretoclf.problem.parametric_qp import INSIDE, LOWER, UPPER
 from paretoclf.proof.polygons import MapProof, judge_polygons
 from paretoclf.proof.programs import RayProof, judge_ray
