@@ -12,10 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 from paretoclf.common.checks import Array
-from paretoclf.problem.exact_sums import inner, total
 from paretoclf.proof.line import LineProof
-from paretoclf.proof.points.balance import balanced_parts
-from paretoclf.proof.points.margins import noted, precisely
+from paretoclf.proof.points.margins import nearest_feasible, noted, weigh
 from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.proof.stored import AT_CAP, Stored, kernel_rounding
 
@@ -27,37 +25,22 @@ def prove_margins(problem: SoftMargin, stored: Stored, parameter: str, low: Arra
 
     ``low`` (n,) is what the stored multipliers miss, where they need two doubles each.
     """
-    y, Q, costs = problem.y, problem.Q, problem.squares
-    given = np.zeros(y.size)
+    y, costs, given = problem.y, problem.squares, np.zeros(problem.y.size)
     given[stored.index] = stored.a0
-    parts = np.stack([np.maximum(given, 0.0), np.zeros(y.size) if low is None else np.where(given > 0.0, low, 0.0)])
-    feasible, rest = balanced_parts(y, parts)
-    up, down = (total(parts[:, side]) for side in (y > 0, y < 0))
-    w = None if stored.w is None else stored.w[0]
-    if low is None:
-        slope, below = Q.slope_of(0.5 * y * given, w), Q.slope_of(0.5 * y * (feasible + rest))
-    else:
-        slope, below = precisely(Q, 0.5 * y * parts, w), precisely(Q, 0.5 * y * np.stack([feasible, rest]))
-    scores, norm2, apart = slope.scores, slope.norm2, slope.apart
-    dual = 2.0 * min(up, down) - below.norm2
+    known = weigh(problem, given, None if stored.w is None else stored.w[0], low)
+    slope, dual = known.slope, known.dual
     t = stored.t
-    f = scores + np.array([[stored.b0[0]], [stored.b1[0]]])  # a row for each end
+    f = slope.scores + np.array([[stored.b0[0]], [stored.b1[0]]])  # a row for each end
     target = np.where(y > 0, 2.0 * t[:, None], 2.0 * (1.0 - t[:, None]))
     same = (f[0] * f[1] > 0.0) * np.abs(f)  # affine, where it counts
-    residuals = {
-        "stationarity in w": apart,
-        "balance": abs(float(y @ given) if low is None else inner(parts, y)) / max(up + down, _TINY),
-    }
-    residuals["one solution"] = _moves(stored)
+    residuals = {"stationarity in w": slope.apart, "balance": known.balance, "one solution": _moves(stored)}
     slack = y * f - target
     if costs is None:
-        distance = float(np.min(scores[y > 0]) - np.max(scores[y < 0]))
-        primal = np.full(3, norm2 * (2.0 / distance) ** 2 if distance > 0 else np.inf)
+        primal = np.full(3, nearest_feasible(y, slope))
     else:
-        dual -= 0.25 * float((feasible**2 / costs).sum())
         xi = np.maximum(0.0, -slack)
         slack = slack + xi
-        primal = norm2 + np.array([costs @ xi[0] ** 2, costs @ (xi[0] * xi[1]), costs @ xi[1] ** 2])
+        primal = slope.norm2 + np.array([costs @ xi[0] ** 2, costs @ (xi[0] * xi[1]), costs @ xi[1] ** 2])
         wrong = np.abs(xi - 0.5 * given / costs).max(axis=0, initial=0.0)
         residuals["stationarity in xi"] = float(wrong.max()) / (1.0 + float(same.min(axis=0).max()))
     scaled = slack / np.maximum(target + same, _TINY)

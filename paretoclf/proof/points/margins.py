@@ -15,14 +15,18 @@ last sum in the soft problem only), :math:`\lambda\ge0`, :math:`\sum_i\lambda_i\
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from paretoclf.common.checks import Array
-from paretoclf.problem.exact_sums import inner
+from paretoclf.problem.exact_sums import inner, total
 from paretoclf.problem.operator import FeatureSlope, Quadratic
 from paretoclf.proof.evidence import Condition, Judged, judge
-from paretoclf.proof.points.balance import balanced, balanced_parts
+from paretoclf.proof.points.balance import balanced_parts
 from paretoclf.proof.soft_margin import PRECISELY, SoftMargin
+
+_TINY = float(np.finfo(float).tiny)
 
 
 def judge_margins(
@@ -60,50 +64,70 @@ def judge_margins(
     >>> judge_margins(problem, 1.0, np.ones(2), 0.0).certificate.passes(1e-15)
     True
     """
-    y, Q, costs = problem.y, problem.Q, problem.squares
-    A, size = 2 * theta / (1 + theta), np.where(y > 0, 1.0, theta)
-    lam, sign = np.maximum(multipliers, 0.0), 0.5 * y
-    if low is None:
-        weighed = balanced(y, size * lam)
-        slope, below = Q.slope_of(sign * size * lam, w), Q.slope_of(sign * weighed)
-        balance = abs(float((y * size) @ multipliers))
-        dual = A * float((weighed / size).sum()) - below.norm2
-    else:
-        given = np.stack([size * lam, np.where(lam > 0.0, low, 0.0)])
-        weighed, rest = balanced_parts(y, given)
-        slope, below = precisely(Q, sign * given, w), precisely(Q, sign * np.stack([weighed, rest]))
-        balance = abs(inner(given, y))
-        dual = A * inner(np.stack([weighed, rest]), 1.0 / size) - below.norm2
-    f = slope.scores + b
-    target = A / size
+    y, costs, size = problem.y, problem.squares, np.where(problem.y > 0, 1.0, theta)
+    found = weigh(problem, size * multipliers, w, low)
+    f, target = found.slope.scores + b, 2 * theta / (1 + theta) / size
     numbers = {"alpha": multipliers, "b": b} | ({} if low is None else {"alpha_lo": low / size})
-    stationarity = {
-        "stationarity in w": slope.apart,
-        "balance": balance / max(float(size @ lam), np.finfo(float).tiny),
-    }
+    stationarity = {"stationarity in w": found.slope.apart, "balance": found.balance}
     if costs is None:
-        primal = _nearest_feasible(y, slope.scores, slope.norm2)
-        slack = size * (y * f - target)
+        primal, slack = nearest_feasible(y, found.slope), size * (y * f - target)
     else:
         xi = np.maximum(0.0, target - y * f)
-        primal = slope.norm2 + float(costs @ xi**2)
-        dual -= 0.25 * float((weighed**2 / costs).sum())
-        slack = size * (y * f + xi - target)
+        primal, slack = found.slope.norm2 + float(costs @ xi**2), size * (y * f + xi - target)
         largest = 1.0 + np.max(np.abs(f))
         stationarity["stationarity in xi"] = float(np.max(np.abs(xi - 0.5 * size * multipliers / costs))) / largest
         numbers["xi"] = xi
-    unit = max(float(np.max(lam)), np.finfo(float).tiny)
+    unit = max(float(multipliers.max()), _TINY)
     conditions = (
         Condition("margin", slack, multipliers, slack_unit=size * (target + np.abs(f)), multiplier_unit=unit),
     )
-    found = judge(primal, dual, conditions, numbers, stationarity=stationarity, note=noted(problem, low))
-    return found.revised(kernel_rounding=float(problem.value_rounding(weighed)))
+    judged = judge(primal, found.dual, conditions, numbers, stationarity=stationarity, note=noted(problem, low))
+    return judged.revised(kernel_rounding=float(problem.value_rounding(found.feasible)))
 
 
-def _nearest_feasible(y: Array, scores: Array, norm2: float) -> float:
+@dataclass(frozen=True)
+class WeighedMultipliers:
+    r"""What multipliers times :math:`|\bar y_i|` say, whatever theta is.
+
+    Attributes
+    ----------
+    slope : FeatureSlope
+        The one that is judged.
+    balance : float
+        By how much the two classes miss each other, relative to their sums.
+    feasible : array of shape (n,)
+        Feasible ones next to them.
+    dual : float
+        The dual objective there.
+    """
+
+    slope: FeatureSlope
+    balance: float
+    feasible: Array
+    dual: float
+
+
+def weigh(problem: SoftMargin, given: Array, w: Array | None, low: Array | None) -> WeighedMultipliers:
+    """What such multipliers (n,) say, of which ``low`` is what they miss; w as for `judge_margins`."""
+    y, Q, inside = problem.y, problem.Q, np.maximum(given, 0.0)
+    parts = np.stack([inside, np.zeros(y.size) if low is None else np.where(given > 0.0, low, 0.0)])
+    up, down = (total(parts[:, side]) for side in (y > 0, y < 0))
+    feasible, rest = balanced_parts(y, parts)
+    if low is None:
+        slope, below = Q.slope_of(0.5 * y * given, w), Q.slope_of(0.5 * y * (feasible + rest))
+    else:
+        slope, below = precisely(Q, 0.5 * y * parts, w), precisely(Q, 0.5 * y * np.stack([feasible, rest]))
+    dual = 2.0 * min(up, down) - below.norm2
+    if problem.squares is not None:
+        dual -= 0.25 * float((feasible**2 / problem.squares).sum())
+    balance = float(y @ given) if low is None else inner(parts, y)
+    return WeighedMultipliers(slope, abs(balance) / max(up + down, _TINY), feasible, dual)
+
+
+def nearest_feasible(y: Array, slope: FeatureSlope) -> float:
     """Squared norm of the multiple of w at which the classes are 2 apart; infinite if they overlap."""
-    apart = float(np.min(scores[y > 0]) - np.max(scores[y < 0]))
-    return norm2 * (2.0 / apart) ** 2 if apart > 0 else np.inf
+    apart = float(np.min(slope.scores[y > 0]) - np.max(slope.scores[y < 0]))
+    return slope.norm2 * (2.0 / apart) ** 2 if apart > 0 else np.inf
 
 
 def precisely(Q: Quadratic, parts: Array, w: Array | None = None) -> FeatureSlope:
