@@ -238,6 +238,7 @@ def test_the_tests_of_most_modules_are_found_by_name():
 QUESTIONS = {
     "Where is the hinge's dual written?": ("formulations/two_c_svm.py", "def dual"),
     "Who decides that a step is ambiguous?": ("engine/core/events.hpp", "struct FastEvent"),
+    "What can every path be asked?": ("path/on_segments.py", "class OnSegments"),
     "Who proves a segment?": ("proof/proving.py", "def prove"),
     "Where is a certificate file written?": ("proof/files/file.py", "def save_certificate"),
     "Where is a certificate file checked?": ("proof/check.py", "def check"),

@@ -219,10 +219,7 @@ def assemble(found: Found, mean: Array | None, linear: bool, known: Known | None
         for each in ((other, backward), (log, forward))
     )
     parts = [part for part in (None if before is None else before.reversed(), behind) if part is not None]
-    pieces = reduce(Pieces.joined, parts).pruned()
-    if pieces.w is not None and mean is not None:
-        shift = pieces.w @ mean
-        pieces = replace(pieces, b0=pieces.b0 - shift[:-1], b1=pieces.b1 - shift[1:])
+    pieces = reduce(Pieces.joined, parts).pruned().from_origin(mean)
     return pieces if known is None else known.settle(pieces, out or outside)
 
 

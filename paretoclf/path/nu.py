@@ -166,7 +166,8 @@ class Hulls:
         stage = Stage(0, log.segments, t_from, t_to)
         forward, backward = ([stage], []) if t_from < t_to else ([], [stage])
         pieces = assemble((log, forward, log, backward), None, bool(self.gram.quadratic.width))
-        return _scaled(_in_units(pieces, self), 1.0 / self.total)
+        u = self.unit  # scores in that of the data, measured from 0 and not from the mean
+        return _times(pieces.scaled(w=u, b=u**2, value=u**2).from_origin(self.mean), 1.0 / self.total)
 
 
 def _power(square: float) -> float:
@@ -174,24 +175,9 @@ def _power(square: float) -> float:
     return 1.0 if square == 0.0 or 0.25 <= square <= 4.0 else float(2.0 ** np.round(0.5 * np.log2(square)))
 
 
-def _in_units(pieces: Pieces, hulls: Hulls) -> Pieces:
-    """Scores in the unit of the data, measured from 0 and not from the mean."""
-    u, P = hulls.unit, pieces
-    w = None if P.w is None else u * P.w
-    shift = np.zeros(P.t.size) if w is None or hulls.mean is None else w @ hulls.mean
-    return replace(
-        P, value=u**2 * P.value, w=w, rho0=u**2 * P.rho0, rho1=u**2 * P.rho1,
-        b0=u**2 * P.b0 - shift[:-1], b1=u**2 * P.b1 - shift[1:],
-    )  # fmt: skip
-
-
-def _scaled(pieces: Pieces, s: float) -> Pieces:
+def _times(pieces: Pieces, s: float) -> Pieces:
     """Multipliers s times as large."""
-    P = pieces
-    return replace(
-        P, a0=s * P.a0, a1=s * P.a1, value=s**2 * P.value, w=None if P.w is None else s * P.w, b0=s * P.b0,
-        b1=s * P.b1, rho0=s * P.rho0, rho1=s * P.rho1,
-    )  # fmt: skip
+    return pieces.scaled(s, s, s, s**2)
 
 
 def _too_close(where: str, n_margin: int | None) -> DegeneratePathError:
@@ -358,7 +344,7 @@ def _down(hulls: Hulls, line: LineOfNu, progress: Callable[[float], Any] | None,
     assert isinstance(along, FixedAsymmetry)
     caps = 1.0 / np.minimum(along.classes(hi), 1.0)
     found = hulls.follow(hulls.line(caps, caps, lo / hi), hi, lo, progress) if hulls.go(caps) else None
-    scaled = None if found is None else _scaled(found, 0.5 * hi)
+    scaled = None if found is None else _times(found, 0.5 * hi)
     pieces, met = _down_to_the_meeting(hulls, along, scaled, True, _all_trivial(hi))
     if met or lo == 0.0:
         pieces = _ends_trivial(pieces, first=True, nothing=not met)

@@ -51,6 +51,19 @@ class Pieces:
     rho0: Array = field(default_factory=lambda: np.zeros(0))
     rho1: Array = field(default_factory=lambda: np.zeros(0))
 
+    def scaled(self, a: float = 1.0, w: float = 1.0, b: float = 1.0, value: float = 1.0) -> Pieces:
+        """Multipliers, slopes, intercepts with margins, and values so many times as large."""
+        P, slopes = self, None if self.w is None else w * self.w
+        margins = {name: b * getattr(P, name) for name in ("b0", "b1", "rho0", "rho1")}
+        return replace(P, a0=a * P.a0, a1=a * P.a1, value=value * P.value, w=slopes, **margins)
+
+    def from_origin(self, mean: Array | None) -> Pieces:
+        """Intercepts of samples that are measured from 0, where they are stored for ones measured from their mean."""
+        if self.w is None or mean is None:
+            return self
+        shift = self.w @ mean
+        return replace(self, b0=self.b0 - shift[:-1], b1=self.b1 - shift[1:])
+
     def reversed(self) -> Pieces:
         """The same from its end to its beginning: what changes on entering a piece is undone on leaving it."""
         back, last = slice(None, None, -1), self.t.size - 1

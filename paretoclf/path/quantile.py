@@ -196,7 +196,7 @@ def _in_the_papers_scale(pieces: Pieces, lam: float, bias: bool) -> Pieces:
     if bias and w is not None:
         w, b = np.ascontiguousarray(w[:, :-1]), w[:, -1].copy()
         b0, b1 = b[:-1], b[1:]
-    return replace(pieces, a0=lam * pieces.a0, a1=lam * pieces.a1, value=lam * pieces.value, w=w, b0=b0, b1=b1)
+    return replace(pieces.scaled(a=lam, value=lam), w=w, b0=b0, b1=b1)
 
 
 # ---- the path --------------------------------------------------------------------------------------------------------

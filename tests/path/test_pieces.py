@@ -99,3 +99,19 @@ def test_a_knot_on_the_last_piece_changes_nothing_there(pieces, share):
     same(cut.part(0, k - 1), pieces.part(0, k - 1))
     same(pieces.cut_last(float(pieces.t[-2])), pieces)
     assert F.stop - F.start == cut.ptr[-1] - cut.ptr[-2]
+
+
+def test_scaled_and_measured_from_elsewhere_each_number_is_what_it_must_be(pieces):
+    """Back again they are the same (powers of two), and scores of samples at a mean are those at 0."""
+    same(pieces.scaled(2.0, 4.0, 8.0, 0.5).scaled(0.5, 0.25, 0.125, 2.0), pieces)
+    large = pieces.scaled(a=2.0, b=4.0)
+    for name, by in (("a0", 2.0), ("a1", 2.0), ("b0", 4.0), ("b1", 4.0), ("rho0", 4.0), ("rho1", 4.0), ("value", 1.0)):
+        np.testing.assert_array_equal(getattr(large, name), by * getattr(pieces, name))
+    assert pieces.from_origin(None) is pieces
+    if pieces.w is None:
+        assert pieces.from_origin(np.ones(3)) is pieces
+        return
+    mean, x = np.array([3.0, -2.0, 1.0]), np.array([0.5, 0.25, -1.0])
+    moved = pieces.from_origin(mean)
+    np.testing.assert_allclose(moved.w[:-1] @ x + moved.b0, pieces.w[:-1] @ (x - mean) + pieces.b0, atol=1e-12)
+    np.testing.assert_allclose(moved.w[1:] @ x + moved.b1, pieces.w[1:] @ (x - mean) + pieces.b1, atol=1e-12)
