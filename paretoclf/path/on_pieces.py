@@ -21,7 +21,7 @@ from paretoclf.path.stored_samples import arrays_with
 from paretoclf.problem.costs import Costs
 from paretoclf.problem.gram import Gram
 from paretoclf.problem.lines import SampleLine
-from paretoclf.problem.parametric_qp import INSIDE, LOWER, UPPER, ParametricQP
+from paretoclf.problem.parametric_qp import INSIDE, LOWER, UPPER, ParametricQP, shortest_stretch
 from paretoclf.proof.certificates import Certificate
 from paretoclf.proof.exact import ExactBounds, exactly
 from paretoclf.proof.line import LineProof
@@ -87,6 +87,13 @@ class OnPieces(OnSegments):
     @property
     def _moving(self) -> Mapping[str, tuple[float, float]]:
         return {} if self.parameter == "t" else {self.parameter: (0.0, 1.0)}
+
+    @cached_property
+    def _least(self) -> float:  # type: ignore[override]
+        """No piece that is shorter can be told from a point by what moves; 0 where all are."""
+        problem, (low, high) = self.problem, self._range
+        least = (high - low) * shortest_stretch(problem.q, problem.upper)
+        return least if (np.diff(self.t) > least).any() else 0.0
 
     def parameters(self, t: float) -> dict[str, Any]:
         """The parameters that move, at t."""

@@ -323,3 +323,20 @@ def test_the_slope_of_the_value_is_the_price_of_the_costs(path):
         else:
             expected = prices.C_plus * (last.C_plus - first.C_plus) + prices.C_minus * (last.C_minus - first.C_minus)
         assert path.slopes(t).right.value == pytest.approx(expected, rel=1e-8, abs=1e-9)
+
+
+def test_no_side_is_shorter_than_what_the_costs_can_tell():
+    """Next to t = 1 a piece of one double is known by its ends only; the side is the piece before it."""
+    rng = np.random.default_rng([3, 105])
+    n, d = int(rng.integers(6, 13)), int(rng.integers(2, 4))
+    A, y = rng.integers(-4, 5, (n, d)).astype(float), np.where(rng.random(n) < 0.5, 1.0, -1.0)
+    y[:2] = 1.0, -1.0
+    powers = rng.permutation([0, 30, int(rng.integers(0, 30))])
+    A = A * np.resize(2.0**powers, d) / 2.0 ** int(rng.integers(0, 16))
+    path = pc.trace(pc.TwoCSVM(A, y), (1.0, 2.0), (0.0, 3.0))
+    assert np.diff(path.t)[-1] == 2.0**-53
+    left = path.slopes(1.0).left
+    assert 1.0 - left.until > 1e-13
+    u = 0.5 * (1.0 + left.until)
+    assert left.value == pytest.approx((path.value(1.0) - path.value(u)) / (1.0 - u), rel=1e-5)
+    assert path.shadow_price("alpha").t.size == 2 * path.stretches.size < 2 * (path.t.size - 1)
