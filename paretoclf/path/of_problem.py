@@ -123,11 +123,6 @@ class ProblemPath(BesideOthers):
     def _spread(self) -> tuple[Array, Array]:
         return self.points.spread()
 
-    @property
-    def parabolas(self) -> tuple[str, ...]:
-        """Names of the variables next to which a moving parameter stands: parabolas on a segment."""
-        return self.program.parabolas
-
     @cached_property
     def proof(self) -> CompiledProof:
         """What is proved of it, at every t, on the program as CVXPY compiled it."""

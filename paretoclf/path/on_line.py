@@ -52,6 +52,11 @@ class OnLine(Scored):
         """Names of the constraints whose multipliers are known."""
         return tuple(self.program.multipliers)
 
+    @property
+    def parabolas(self) -> tuple[str, ...]:
+        """Names of the variables next to which a moving parameter stands: parabolas on a segment, or about so."""
+        return self.program.parabolas
+
     def parameters(self, t: float) -> dict[str, Any]:
         """The parameters that move, at t."""
         return {name: plain(between(ends, t)) for name, ends in moves(self.ends).items()}

@@ -1,7 +1,8 @@
 """A page to play with of any path: variables, multipliers, value, rates and events at every t.
 
 One HTML file with what the path stores and a small script that interpolates it, which is exact: everything is affine
-between breakpoints, or a parabola, as the value is.
+between breakpoints, or a parabola, as the value is. Where coefficients of constraints move, the points of a path within
+eps are a little more bent than that: a page has parabolas on parts of each piece.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ from paretoclf.plotting.page import html_file, script, write_template
 #: Entries of variables, and of multipliers, that a page holds: those that move most.
 SHOWN_ENTRIES = 60
 
+#: Parts of a piece on which points that are no parabolas are shown as such.
+_PARTS = 8
+
 
 def write_program_page(path: Any, file: str | os.PathLike[str], title: str | None = None) -> None:
     """Write a path as a page of variables and multipliers; see `ProblemPath.page` and `ConePath.page`."""
@@ -33,8 +37,11 @@ def program_page_data(path: Any, title: str | None = None) -> dict[str, Any]:
             "plot() draws it"
         )
     (name, *ends), pieces, bands = path.axis, _pieces(path), hasattr(path, "bounds")
-    t = path.t[np.append(pieces, pieces[-1] + 1)]
-    three = np.stack([path.t[pieces], 0.5 * (path.t[pieces] + path.t[pieces + 1]), path.t[pieces + 1]], axis=1)
+    parts = _PARTS if bands and path.program.A_stop is not None else 1
+    begin = path.t[pieces, None] + np.diff(path.t)[pieces, None] * np.arange(parts) / parts
+    t = np.append(begin.ravel(), path.t[pieces[-1] + 1])
+    end = np.column_stack([begin[:, 1:], path.t[pieces + 1]]).ravel()
+    three = np.stack([begin.ravel(), 0.5 * (begin.ravel() + end), end], axis=1)
     if bands:
         found = np.array([[path.bounds(s) for s in part] for part in three.tolist()])
         values, lower = (found[:, :, int(path.program.sense * side > 0)].tolist() for side in (1, -1))
@@ -50,10 +57,10 @@ def program_page_data(path: Any, title: str | None = None) -> dict[str, Any]:
         "t": t.tolist(),
         "value": values,
         "other": lower,
-        "variables": _entries(path, path.variables, pieces),
-        "duals": _entries(path, path.duals, pieces),
+        "variables": _entries(path, path.variables, pieces, parts),
+        "duals": _entries(path, path.duals, pieces, parts),
         "events": [{"t": at, "text": "; ".join(changes)} for at, changes in events.items()],
-        "gap": (path.proof.relative if bands else path.proof.gap)[pieces].tolist(),
+        "gap": np.repeat((path.proof.relative if bands else path.proof.gap)[pieces], parts).tolist(),
         "proof": path.proof.explain(),
         "ending": "" if path.status == "end" else beyond.explain() if beyond else "max_events was reached",
     }
@@ -64,25 +71,30 @@ def _pieces(path: Any) -> Index:
     return path.stretches if path.stretches.size else np.arange(path.t.size - 1)
 
 
-def _entries(path: Any, known: Sequence[str], pieces: Index) -> dict[str, Any]:
-    """Entries at both ends of segments, and in the middle where there are parabolas, those that move most first."""
+def _entries(path: Any, known: Sequence[str], pieces: Index, parts: int) -> dict[str, Any]:
+    """Entries at both ends of parts of pieces, and in the middle where there are parabolas; what moves most first."""
     names = [name for name in known if name not in path.bent]
     points = 3 if {*names} & {*path.parabolas} else 2
     called: list[str] = []
     columns: list[Array] = []
     for name in names:
-        values = path.along(name, points)[1]
+        values = path.along(name, (points - 1) * parts + 1)[1]
         shape = values.shape[1:]
         places = [f"[{', '.join(map(str, at))}]" for at in np.ndindex(*shape)] if shape else [""]
         called += [name + place for place in places]
-        columns.append(values.reshape(path.t.size - 1, points, -1)[pieces])
-    table = np.concatenate(columns, axis=2) if columns else np.zeros((pieces.size, points, 0))
+        columns.append(values.reshape(path.t.size - 1, (points - 1) * parts + 1, -1)[pieces])
+    table = np.concatenate(columns, axis=2) if columns else np.zeros((pieces.size, (points - 1) * parts + 1, 0))
     order = np.argsort(-np.ptp(table, axis=(0, 1)), kind="stable")[:SHOWN_ENTRIES].tolist()
     kept = table[:, :, order]
+
+    def at(first: int) -> Any:
+        """Where parts begin, or what comes after that."""
+        return kept[:, first:][:, : 1 - points + table.shape[1] : points - 1].reshape(pieces.size * parts, -1).tolist()
+
     return {
         "names": [called[k] for k in order],
         "left_out": len(called) - len(order),
-        "start": kept[:, 0].tolist(),
-        "middle": kept[:, 1].tolist() if points == 3 else None,
-        "end": kept[:, -1].tolist(),
+        "start": at(0),
+        "middle": at(1) if points == 3 else None,
+        "end": at(points - 1),
     }

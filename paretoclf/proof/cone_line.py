@@ -89,6 +89,11 @@ class ConeLine(ProgramLine):
         bent = 0.0 if self.P_stop is None else 0.5 * t * self.sense * float(x @ (self.speeds[0] @ x))
         return super().value(x, t) + bent
 
+    @cached_property
+    def parabolas(self) -> tuple[str, ...]:
+        """The user's variables that are no straight lines between two pairs: all of them where A moves."""
+        return super().parabolas if self.A_stop is None else tuple(self.variables)
+
     @property
     def still(self) -> ConeLine:
         """The same without an objective: what bounds its points, and its rays."""

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
+from paretoclf.plotting import ProblemPathDisplay
 from tests.oracles.browser import BROWSER, Browser, needs_browser
+from tests.oracles.cone_lines import LINES
 from tests.oracles.lines import FAMILIES
 from tests.plotting.test_page import NODE, scripts_of
 
@@ -156,6 +158,38 @@ def test_a_parabola_of_a_variable_is_drawn_as_one(tmp_path):
     scale = (y[high] - y[low]) / (values[high] - values[low])
     np.testing.assert_allclose(y, y[low] + scale * (values - values[low]), atol=0.05)
     assert x.size > 100
+
+
+@pytest.mark.parametrize("name", ["robust_svm", "exponents", "group_lasso"])
+def test_points_between_pairs_are_those_of_the_path_where_coefficients_move(name, tmp_path):
+    """Within eps points are bent between two pairs; a straight line would miss them by more than what is allowed."""
+    path = pc.trace(*LINES[name](), eps=1e-2, progress=False)
+    path.page(tmp_path / "page.html")
+    data = data_of(tmp_path / "page.html")
+    part, rng = data["variables"], np.random.default_rng(0)
+    t, bent = np.array(data["t"]), part["middle"] is not None
+    assert bent == (name != "group_lasso")
+    largest = max(np.abs(path.along(each)[1]).max() for each in path.program.variables)
+    worst = straight = 0.0
+    for at in rng.uniform(0, 1, 60).tolist():
+        j = min(int(np.searchsorted(t, at, side="right")) - 1, t.size - 2)
+        f, point = (at - t[j]) / (t[j + 1] - t[j]), path.at(at)
+        values = {name: np.ravel(value) for name, value in point.variables.items()}
+        own = {f"{key}[{i}]" if each.size > 1 else key: v for key, each in values.items() for i, v in enumerate(each)}
+        first, last = (np.array(part[key][j]) for key in ("start", "end"))
+        shown = (1 - f) * first + f * last
+        if bent:
+            middle = np.array(part["middle"][j])
+            shown = first * (1 - f) * (1 - 2 * f) + 4 * middle * f * (1 - f) + last * f * (2 * f - 1)
+        worst = max(worst, *(abs(own[each] - value) for each, value in zip(part["names"], shown, strict=True)))
+        k = path._piece(at)
+        share = path.proof.point(k, at)[0]
+        line = path.program.values((1 - share) * path._points[k] + share * path._points[k + 1], at)
+        straight = max(straight, *(np.abs(line[key] - point.variables[key]).max() for key in line))
+    assert worst <= 1e-5 * largest
+    assert not bent or straight > 1e-4 * largest
+    _, shown_t, _ = ProblemPathDisplay.from_path(path, "variables").curves()[0]
+    assert (shown_t.size > 2 * (path.t.size - 1)) == bent
 
 
 def test_files_that_are_no_pages(tmp_path):
