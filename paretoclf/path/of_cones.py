@@ -180,7 +180,7 @@ class ConePath(BesideOthers):
         """
         return self.program.value(self.proof.point(self._piece(t), t)[1], t)
 
-    def slopes(
+    def slopes(  # type: ignore[override]  # of the optimal value alone, and bounds
         self, t: float | Mapping[Any, Any] | None = None, /, *, per: str | None = None, **parameter: float
     ) -> SlopeBounds:
         """Bounds of the slope of the optimal value, from both sides.

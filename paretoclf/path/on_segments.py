@@ -218,7 +218,7 @@ class OnSegments(Tabular):
         each = (self._where(u, {}) if named is None else self._where(None, {named: u}) for u in np.ravel(many))
         return np.array([self._value(u) for u in each]).reshape(np.shape(many))
 
-    def slopes(self, t: Any = None, /, *, per: str | None = None, **parameter: float) -> Any:
+    def slopes(self, t: Any = None, /, *, per: str | None = None, **parameter: float) -> Slopes:
         """Right and left derivatives of the value, of every variable and of every dual, and how far they hold.
 
         Parameters
