@@ -89,6 +89,8 @@ class ConePath(BesideOthers):
         Above all values of the path.
     status : str
         ``"end"``; ``"infeasible"`` or ``"unbounded"`` for every later t, see `beyond`.
+    ray : array, optional
+        What proves that; where a parameter moves the matrix of the constraints, rows t, z of a chain.
     inside : array of shape (2, columns), optional
         Points well inside the cones at t = 0 and 1, where a parameter moves the matrix of the constraints.
     solves : int
@@ -300,12 +302,13 @@ class ConePath(BesideOthers):
         if self.ray is None:
             return None
         line, proof = self.program, judge_cone_ray(self.program, self.status, self.ray)
-        part = np.abs(self.ray) > _ZERO * np.abs(self.ray).max(initial=0.0)
+        ray = self.ray if self.ray.ndim == 1 else self.ray[int(np.argmin(self.ray[:, 0])), 1:]  # the first of a chain
+        part = np.abs(ray) > _ZERO * np.abs(ray).max(initial=0.0)
         if self.status == "infeasible":
-            named = line.duals(self.ray)
+            named = line.duals(ray)
             own = [line.label(int(i)) for i in np.flatnonzero(part)]
         else:
-            named = line.values(self.ray, 0.0)
+            named = line.values(ray, 0.0)
             own = [name for name, reading in line.variables.items() if part[reading.place].any()]
         blame = tuple(name for name in dict.fromkeys(own) if name)
         end, texts = float(self.t[-1]), getattr(self.source, "texts", {})

@@ -65,6 +65,7 @@ def fields_of(stored: Mapping[str, Any]) -> dict[str, Any]:
         for key, shape in (("P", (line.n, line.n)), ("A", (line.m, line.n)))
         if f"program_{key}_stop_data" in stored
     }
+    moves = {key.removesuffix("_stop") for key in stops}
     program = ConeLine(**{each.name: getattr(line, each.name) for each in fields(ProgramLine)}, cones=cones, **stops)
     t = finite(stored["t"], "t", (None,))
     shapes = {"x": line.n, "y": line.n, "z": line.m}
@@ -72,7 +73,8 @@ def fields_of(stored: Mapping[str, Any]) -> dict[str, Any]:
     status, ray = told["status"], None
     inside = finite(stored["inside"], "inside", (2, line.n)) if "inside" in stored else None
     if status in ("infeasible", "unbounded"):
-        ray = finite(stored["ray"], "ray", (line.m if status == "infeasible" else line.n,))
+        size = line.m if status == "infeasible" else line.n
+        ray = finite(stored["ray"], "ray", (None, 1 + size) if "A" in moves else (size,))
     elif status != "end":
         raise InputError(f"status must be end, infeasible or unbounded, got {status!r:.100}")
     if t.size < 2 or t[0] != 0.0 or t[-1] > 1.0 or not (np.diff(t) > 0.0).all():

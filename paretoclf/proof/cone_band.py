@@ -15,6 +15,7 @@ from paretoclf.proof.cone_bends import Bend, ConePiece
 from paretoclf.proof.cone_judge import ConeJudge
 from paretoclf.proof.cone_line import ConeLine
 from paretoclf.proof.cone_pair import Pair
+from paretoclf.proof.cone_rays import judge_chain
 from paretoclf.proof.points.cone_program import ConeProgram
 from paretoclf.proof.points.cone_upper import upper_bound
 from paretoclf.proof.points.cones import Cone
@@ -151,8 +152,12 @@ def judge_cone_ray(line: ConeLine, status: str, ray: Array) -> RayProof:
 
     Multipliers z in the dual cone with ``A'z = 0`` exactly, or with a rest that the bounds of feasible points make
     good, leave no point where ``b(t)'z < 0``. A direction d with ``Pd = 0`` and ``-Ad`` in the cone leaves no bound
-    where ``q(t)'d < 0``, if there are points.
+    where ``q(t)'d < 0``, if there are points. Where A moves, rays are rows t, z of a chain
+    (`paretoclf.proof.cone_rays`), and of directions nothing is proved.
     """
+    if line.A_stop is not None:
+        nothing = RayProof(float("inf"), 0.0, float("inf"))
+        return judge_chain(line, ray) if status == "infeasible" and ray.ndim == 2 else nothing
     ray = ray / max(float(np.abs(ray).max(initial=0.0)), np.finfo(float).tiny)
     first, last = _of_multipliers(line, ray) if status == "infeasible" else _of_direction(line, ray)
     if not last < 0.0:

@@ -99,7 +99,8 @@ class ConeLine(ProgramLine):
         """The same without an objective: what bounds its points, and its rays."""
         none = np.zeros_like(self.q)
         P = sp.csc_array((self.n, self.n))
-        return ConeLine(P, self.A, none, self.b, np.zeros(2), self.equations, 1, {}, {}, (), self.cones)
+        no = np.zeros(2)
+        return ConeLine(P, self.A, none, self.b, no, self.equations, 1, {}, {}, (), self.cones, A_stop=self.A_stop)
 
 
 class AffineMatrix:

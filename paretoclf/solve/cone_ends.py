@@ -6,6 +6,7 @@ end is the optimum of one more cone program with t for a variable, and the multi
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields
 
 import numpy as np
@@ -13,9 +14,11 @@ import scipy.sparse as sp
 
 from paretoclf.common.checks import Array
 from paretoclf.common.errors import DegeneratePathError, InputError
+from paretoclf.engine.reduction.program import between
 from paretoclf.proof.cone_band import judge_cone_ray
 from paretoclf.proof.cone_line import GRID, ConeLine
-from paretoclf.proof.points.cones import Cone
+from paretoclf.proof.cone_rays import ChainJudge
+from paretoclf.proof.points.cones import Cone, interior
 from paretoclf.solve.cone_inside import Inner, dual_cones, inner_points, touching
 from paretoclf.solve.cone_pairs import reaches, without
 from paretoclf.solve.cone_solver import NONE, ConeSolver, conic
@@ -23,6 +26,9 @@ from paretoclf.solve.model import settings_at
 
 #: A line is cut so far before the border of its solutions, in lengths of the line: the first that can be proved.
 _BEFORE = (1e-7, 1e-6, 1e-5, 5e-5)
+
+#: Where points end is found to so much of the line; a chain of rays begins no further from there, and has no more.
+_CLOSE, _OPEN, _LINKS = 3e-7, 1e-4, 200
 
 #: Multipliers of a ray below so much of the largest may be none.
 _NONE = (1e-9, 1e-7, 1e-5, 0.0)
@@ -60,27 +66,75 @@ def last_inside(line: ConeLine, stop: float, reach: float, solver: ConeSolver) -
     """
     for before in _BEFORE:
         end = float(on_grid(np.array([stop - before]))[0])
-        inner = inner_points(line, end, reach) if end > 0.0 else None
-        if inner is not None and reaches(line, end, solver(end)[0], inner):
-            return end, inner
+        if end <= 0.0:
+            break
+        x, _, word = solver(end)
+        if word not in NONE and np.isfinite(x).all():  # points near the border may be larger than before
+            reach = max(reach, 1.0 + float(np.abs(x).max(initial=0.0)))
+            inner = inner_points(line, end, reach)
+            if inner is not None and reaches(line, end, x, inner):
+                return end, inner
     return end, inside(line, max(end, 0.0), reach)
 
 
-def ending(line: ConeLine, words: list[str]) -> tuple[str, Array | None, float]:
+def ending(line: ConeLine, words: Mapping[float, str]) -> tuple[str, Array | None, float]:
     """Whether the line ends early, the ray that says so, and where the last t with a solution is."""
-    if words[0] in NONE:
-        raise InputError(_no_start(line, NONE[words[0]]))
-    claims = [NONE[word] for word in words if word in NONE]
+    if words[0.0] in NONE:
+        raise InputError(_no_start(line, NONE[words[0.0]]))
+    claims = {t: NONE[word] for t, word in words.items() if word in NONE}
     if not claims:
         return "end", None, 1.0
-    status = claims[0]
-    stop, ray = _border(line, status) if line.stands else (0.0, None)
+    first, status = next(iter(claims.items()))
+    stop, ray, why = 0.0, None, ""
+    if status == "infeasible" and line.A_stop is not None:
+        stop, ray, why = _chain(line, max(t for t in words if t < first), first)
+    elif status == "infeasible" or line.stands:
+        stop, ray = _border(line, status)
+    else:
+        why = ", as the direction would have to be one for every matrix on the way"
     if ray is None or not stop > 0.0:
-        first = next(k for k, word in enumerate(words) if word in NONE)
-        raise refused(
-            f"it seems {status} there, and that is not proved", first / (len(words) - 1), "End the line before."
-        )
+        raise refused(f"it seems {status} there, and that is not proved{why}", first, "End the line before.")
     return status, ray, stop
+
+
+def _chain(line: ConeLine, begin: float, end: float) -> tuple[float, Array | None, str]:
+    """The last t with a feasible point, and rows t, z that prove that there is none from about there to 1."""
+    judge = ChainJudge(line)
+    if judge.why:
+        return 0.0, None, f": {judge.why}"
+    while end - begin > _CLOSE:
+        middle = 0.5 * (begin + end)
+        begin, end = (middle, end) if _violated(line, middle)[0] <= 0.0 else (begin, middle)
+    t, rays = end, np.zeros((0, 0))
+    while t - begin <= _OPEN and not (rays.size and judge.links(rays)[0][0] < 0.0):
+        rays, t = _rays(line, [t, 1.0]), t + 2 * (t - begin)  # too near to the border nothing is proved
+    while len(rays) < _LINKS:
+        own, proved = judge.links(rays)
+        at = np.flatnonzero(~proved)
+        if not at.size:
+            return begin, rays, ""
+        if not (own < 0.0).all():
+            k = int(np.argmax(own))
+            return begin, None, f": at t = {rays[k, 0]:.7g} multipliers miss stationarity by more than they gain"
+        ends = rays[at, 0] - begin, rays[at + 1, 0] - begin
+        rays = np.insert(rays, at + 1, _rays(line, (begin + np.sqrt(ends[0] * ends[1])).tolist()), axis=0)
+    return begin, None, f": {_LINKS} rays are not enough"
+
+
+def _rays(line: ConeLine, at: list[float]) -> Array:
+    """Rows t, z of multipliers that say best that there is no point at these t."""
+    return np.stack([np.append(t, _violated(line, t)[1]) for t in at])
+
+
+def _violated(line: ConeLine, t: float) -> tuple[float, Array]:
+    """By how much points miss the cones at least, negative where some are inside, and multipliers that say so."""
+    _, A = line.matrices(t)
+    rows = sp.block_array([[A, sp.csr_array(-interior(line.cones)[:, None])], [None, sp.csr_array([[-1.0]])]])
+    costs, cones = np.append(np.zeros(line.n), 1.0), [*line.cones, Cone("nonnegative", 1)]
+    none = sp.csc_matrix((line.n + 1, line.n + 1))
+    found = conic(none, costs, rows, np.append(between(line.b, t), 1.0), cones, settings_at(1e-11)).solve()
+    x, z = np.asarray(found.x), np.nan_to_num(np.asarray(found.z))
+    return (float(x[-1]) if np.isfinite(x[-1]) else np.inf), z[:-1]
 
 
 def _border(line: ConeLine, status: str) -> tuple[float, Array | None]:

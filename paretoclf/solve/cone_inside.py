@@ -28,6 +28,12 @@ class Inner:
     points: tuple[Array, Array] = field(repr=False)
     stop: float
 
+    @property
+    def ends(self) -> Array:
+        """The same at t = 0 and on the straight line at t = 1, which may be outside."""
+        first, last = self.points
+        return np.stack([first, first + (last - first) / self.stop])
+
     def at(self, t: float) -> Array:
         """A point inside at t."""
         return np.asarray(between(self.points, t / self.stop))
@@ -43,18 +49,18 @@ def inner_points(line: ConeLine, stop: float, reach: float) -> Inner | None:
     ``reach`` is how large the entries of a solution are.
     """
     if line.A_stop is not None:
-        both = _deepest(_at_both_ends(line), reach)
-        return None if both is None else Inner((both[: line.n], both[line.n :]), 1.0)
+        both = _deepest(_at_both_ends(line, stop), reach)
+        return None if both is None else Inner((both[: line.n], both[line.n :]), stop)
     found = [_deepest(line.at(t), reach) for t in (0.0, stop)]
     return None if found[0] is None or found[1] is None else Inner((found[0], found[1]), stop)
 
 
-def _at_both_ends(line: ConeLine) -> ConeProgram:
-    """A point for t = 0 and one for t = 1, each with slacks at both: then all of their mixtures are inside, at every t.
+def _at_both_ends(line: ConeLine, stop: float = 1.0) -> ConeProgram:
+    """Points for t = 0 and ``stop``, each with slacks at both: then all of their mixtures are inside, at every t.
 
     The slack at t of the mixture is a sum of the four, of which none has a negative share.
     """
-    k, ends = line.equations, (line.base, line.end)
+    k, ends = line.equations, (line.base, line.end if stop == 1.0 else line.at(stop))
     none = sp.csr_array((line.m - k, line.n))
     rows = [sp.block_diag([end.A[:k] for end in ends]), *(sp.hstack([end.A[k:], none]) for end in ends)]
     rows += [sp.hstack([none, end.A[k:]]) for end in ends]

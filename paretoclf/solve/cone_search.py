@@ -135,7 +135,7 @@ def search(
         inner = None if any(word in NONE for *_, word in found.values()) else inside(line, 1.0, _reach(found))
         found |= {t: solver(t) for t in on_grid(np.linspace(0.0, 1.0, _FIRST)).tolist() if t not in found}
         found = dict(sorted(found.items()))
-        status, ray, stop = ending(line, [word for *_, word in found.values()])
+        status, ray, stop = ending(line, {t: word for t, (*_, word) in found.items()})
     else:
         (t, x, _, z), (status, ray) = known
         found = {each: (x[i], z[i], "Solved") for i, each in enumerate(t.tolist())}
@@ -146,7 +146,7 @@ def search(
         end, inner = last_inside(line, stop, _reach(found), solver)
         found |= {t: solver(t) for t in on_grid(np.linspace(0.0, end, _FIRST)).tolist() if t not in found}
         found = {t: found[t] for t in on_grid(np.linspace(0.0, end, _FIRST)).tolist()}
-    deep = np.stack(inner.points) if line.A_stop is not None else None
+    deep = inner.ends if line.A_stop is not None else None
     values = [line.at(t).value(x) + float(between(line.constant, t)) for t, (x, *_) in found.items()]
     largest = max(abs(value) for value in values)
     unit = largest if 0.0 < largest < 1.0 else 1.0

@@ -355,6 +355,51 @@ def test_an_end_is_saved_and_a_false_ray_refused(tmp_path):
         pc.load(stored_with(path, tmp_path / "other.npz", ray=lambda ray: -ray))
 
 
+def ends_while_moving(name):
+    """Lines on which a matrix moves until there is no point: with the t where that is so in closed form."""
+    if name == "a corner":
+        x, u = cp.Variable(2, name="x"), cp.Parameter(nonneg=True, name="u")
+        rows = [(u * x[0] + x[1] <= 1).set_label("roof"), x[0] + u * x[1] >= 0.1, (x >= 0.4).set_label("floor"), x <= 5]
+        return (cp.Problem(cp.Minimize(cp.sum(x)), rows), {u: 0.5}, {u: 4.0}), 1 / 3.5, {"roof", "floor"}
+    rng = np.random.default_rng(7)
+    root, delta = np.linalg.cholesky(np.cov(rng.normal(size=(9, 3)).T)).T, rng.normal(size=3)
+    top = np.sqrt(delta @ np.linalg.solve(root.T @ root, delta))
+    a, kappa = cp.Variable(3, name="a"), cp.Parameter(nonneg=True, name="kappa")
+    rows = [(delta @ a - kappa * cp.norm2(root @ a) >= 0.1).set_label("margin")]
+    rows.append((cp.norm2(root @ a) <= 20).set_label("size"))  # so that (delta @ a - 0.1) / norm is top - 0.1 / 20
+    line = cp.Problem(cp.Minimize(cp.norm2(a)), rows), {kappa: 0.2 * top}, {kappa: 2 * top}
+    return line, (0.8 - 0.005 / top) / 1.8, {"margin", "size"}
+
+
+@pytest.mark.parametrize("name", ["a corner", "a slope"])
+def test_it_ends_where_there_is_no_point_though_coefficients_move(name, tmp_path):
+    line, border, names = ends_while_moving(name)
+    path = pc.trace(*line, eps=1e-2, progress=False)
+    assert path.status == "infeasible"
+    assert path.beyond.end <= border <= path.beyond.t <= path.beyond.end + 1e-5
+    assert names == set(path.beyond.blame)
+    for t in np.linspace(path.beyond.t + 1e-9, 1.0, 6).tolist():
+        move(line, t).solve("CLARABEL")
+        assert line[0].status in ("infeasible", "infeasible_inaccurate")
+    assert "nothing is known" in path.beyond.explain()
+    path.save(tmp_path / "path.npz")
+    again = pc.load(tmp_path / "path.npz")
+    assert again.beyond.t == path.beyond.t
+    for false in (lambda ray: ray[:-1], lambda ray: ray * np.append(1.0, -np.ones(ray.shape[1] - 1))):
+        with pytest.raises(pc.InputError, match="it ends infeasible, and that is not proved"):
+            pc.load(stored_with(path, tmp_path / "other.npz", ray=false))
+    fine = path.refine(1e-3, progress=False)
+    assert fine.proof.passes(1e-3)
+    assert fine.beyond.t == path.beyond.t
+
+
+def test_an_end_that_no_ray_can_prove_is_refused_with_the_reason():
+    x, u = cp.Variable(2, name="x"), cp.Parameter(nonneg=True, name="u")
+    problem = cp.Problem(cp.Minimize(x[1] - u * x[0]), [x[1] >= 0, (x[0] - u * x[1] <= 1).set_label("wall"), x[0] >= 0])
+    with pytest.raises((pc.errors.DegeneratePathError, pc.InputError), match=r"direction would have to be one|bounds"):
+        pc.trace(problem, {u: 0.5}, {u: 3.0}, eps=1e-2, progress=False)
+
+
 X, TH = cp.Variable(2, name="x"), cp.Parameter(name="th")
 WHOLE = cp.Variable(2, integer=True)
 SLOPE, WEIGHT = cp.Parameter(nonneg=True, name="slope"), cp.Parameter(nonneg=True, name="weight")

@@ -1,0 +1,101 @@
+"""Chains of multipliers that leave no feasible point: against a simplex code, and falsified."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from paretoclf.proof.cone_band import judge_cone_ray
+from paretoclf.proof.cone_line import ConeLine
+from paretoclf.proof.cone_rays import ChainJudge, judge_chain
+from paretoclf.proof.points.cones import Cone, Cones
+
+
+def roofs(rng, rows=4, columns=3):
+    """Inequalities whose right sides become too small, with coefficients that move; and a box."""
+    box = np.vstack([np.eye(columns), -np.eye(columns)])
+    first = rng.normal(size=(rows, columns))
+    last = first + 0.3 * rng.normal(size=first.shape)
+    across = -rng.uniform(0.5, 1, size=rows) @ first  # with the rows a contradiction once the sides are small
+    first, last = np.vstack([first, across]), np.vstack([last, across + 0.1 * rng.normal(size=columns)])
+    A, A_stop = (np.vstack([each, box]) for each in (first, last))
+    sides = [np.full(rows + 1, 1.0), np.full(rows + 1, -2.0)]
+    b = np.stack([np.append(each, np.full(2 * columns, 0.5)) for each in sides])
+    cones, none = Cones([Cone("nonnegative", len(A))]), np.zeros((2, columns))
+    return ConeLine(np.zeros((columns, columns)), A, none, b, np.zeros(2), 0, 1, {}, {}, (), cones, A_stop=A_stop)
+
+
+def depth(line, t):
+    """By how much all rows but those of the box are missed at least, and multipliers of that."""
+    now, n = line.at(t), line.n
+    loose = (np.arange(line.m) < line.m - 2 * n).astype(float)
+    A = np.column_stack([now.A.toarray(), -loose])
+    found = linprog(np.append(np.zeros(n), 1.0), A_ub=A, b_ub=now.b, bounds=[(None, None)] * n + [(-9, None)])
+    return found.fun, -found.ineqlin.marginals
+
+
+def test_what_a_chain_proves_a_simplex_code_finds():
+    rng = np.random.default_rng(4)
+    for _ in range(5):
+        line = roofs(rng)
+        at = np.linspace(0.0, 1.0, 65)
+        beyond = at[[depth(line, t)[0] > 0.02 for t in at]]
+        rays = np.stack([np.append(t, depth(line, t)[1]) for t in beyond])
+        proof = judge_cone_ray(line, "infeasible", rays)
+        assert proof.passes()
+        assert proof.since == beyond[0]  # all of it, from where multipliers were asked for
+        for t in rng.uniform(proof.since, 1, 20):
+            assert depth(line, t)[0] > 0
+        assert judge_chain(line, rays[::5] if len(rays) % 5 == 1 else np.vstack([rays[:-1:5], rays[-1:]])).passes()
+
+
+def test_a_false_chain_proves_nothing_that_is_not_so():
+    """Rows scaled, moved, exchanged, left out: from where it says that there are no points there are none."""
+    rng = np.random.default_rng(6)
+    refused = kept = 0
+    for trial in range(40):
+        line = roofs(np.random.default_rng(trial % 5))
+        border = next(t for t in np.linspace(0, 1, 400) if depth(line, t)[0] > 1e-9)
+        at = np.linspace(max(border - 0.05, 0.0), 1.0, 9)  # the first ones have points
+        rays = np.stack([np.append(t, depth(line, t)[1]) for t in at])
+        size = 10.0 ** rng.uniform(-6, 0)
+        kind = trial % 6
+        if kind == 0:
+            rays[:, 1:] *= rng.uniform(0.5, 2, size=(9, 1))
+        elif kind == 1:
+            rays[:, 1:] += size * rng.normal(size=rays[:, 1:].shape)
+        elif kind == 2:
+            rays[:, 0] = np.append(rays[:-1, 0] * (1 - 0.1 * size), 1.0)
+        elif kind == 3:
+            rays[:, 1:] = rays[::-1, 1:]
+        elif kind == 4:
+            rays = rays[[0, 1, 8]]
+        else:
+            rays[8, 1:] *= -1
+        proof = judge_chain(line, rays)
+        if proof.passes():
+            kept += 1
+            assert all(depth(line, t)[0] > 0 for t in np.linspace(proof.since, 1.0, 50))
+        else:
+            refused += 1
+    assert refused > 5
+    assert kept > 5
+
+
+def test_a_chain_must_go_to_the_end_in_order():
+    line = roofs(np.random.default_rng(1))
+    rays = np.stack([np.append(t, depth(line, t)[1]) for t in (0.9, 0.95, 1.0)])
+    assert judge_chain(line, rays).since == 0.9
+    assert not judge_chain(line, rays[:2]).passes()
+    assert not judge_chain(line, rays[:1]).passes()
+    assert not judge_chain(line, rays[[1, 0, 2]]).since < 0.9
+    own, proved = ChainJudge(line).links(rays)
+    assert (own < 0).all()
+    assert proved.all()
+
+
+@pytest.mark.parametrize("status", ["infeasible", "unbounded"])
+def test_one_ray_says_nothing_where_coefficients_move(status):
+    line = roofs(np.random.default_rng(1))
+    assert not judge_cone_ray(line, status, depth(line, 1.0)[1]).passes()
