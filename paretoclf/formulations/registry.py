@@ -16,6 +16,7 @@ OURS = {
     "TwoNuSVM": "two_nu_svm",
     "QuantileSVM": "quantile_svm",
     "BiobjectiveMargin": "biobjective_margin",
+    "MarginInNorm": "margin_in_norm",
     "SurrogateRisk": "surrogate_risk",
     "ParetoGaussian": "pareto_gaussian",
     "ParetoGaussianQP": "pareto_gaussian_qp",

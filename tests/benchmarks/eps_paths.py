@@ -236,6 +236,11 @@ FORMS: dict[str, tuple[Any, dict[str, Any], Any]] = {
     "quantile_svm": (pc.QuantileSVM, {"tau": (0.1, 0.9), "lam": 0.1}, lambda f: 0.1),
     "biobjective_margin": (pc.BiobjectiveMargin, {"theta": 1.5, "C_plus": (0.5, 2), "C_minus": 1.0}, lambda f: 1.0),
 }
+for _norm in ("l1", "l2", "linf"):
+    FORMS[f"margin_in_norm_{_norm}"] = (
+        partial(pc.formulations.MarginInNorm, norm=_norm),
+        {"theta": 2.0, "radius": (0.02, 0.4), "C_plus": 0.3, "C_minus": 0.2}, lambda f: 1.0,
+    )  # fmt: skip
 for _loss in ("logistic", "hinge", "square"):
     FORMS[f"surrogate_risk_{_loss}"] = (
         partial(SurrogateRisk, loss=_loss), {"C_plus": (0.1, 2.0), "C_minus": 1.0, "ridge": 0.1}, lambda f: 1.0,

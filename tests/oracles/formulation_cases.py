@@ -14,7 +14,12 @@ import numpy as np
 
 import paretoclf as pc
 from paretoclf.distributions.population import Mixture, Population
-from paretoclf.formulations import BiasedMinimaxProbabilityMachine, ExtremeAsymmetry, ParetoGaussianQP
+from paretoclf.formulations import (
+    BiasedMinimaxProbabilityMachine,
+    ExtremeAsymmetry,
+    MarginInNorm,
+    ParetoGaussianQP,
+)
 
 
 @dataclass(frozen=True)
@@ -129,6 +134,21 @@ def cases():
                 (*signs, ("primal", "xi")) if soft else signs,
                 bad=bad(values[0], theta=0.0),
                 variant=f"{kernel_name}-{'soft' if soft else 'hard'}",
+            )
+        for norm in ("l1", "l2", "linf") if kernel is None else ():
+            values = (
+                {"theta": 0.4, "radius": 0.05, "C_plus": 0.8, "C_minus": 0.5},
+                {"theta": 3.0, "radius": 0.0, "C_plus": 0.6, "C_minus": 1.4},
+            )
+            signs = (("primal", "margin"), ("primal", "slack"), ("primal", "xi"), ("dual", "alpha"), ("dual", "upper"))
+            yield Case(
+                "MarginInNorm",
+                lambda rng, norm=norm: MarginInNorm(*samples(rng), norm=norm),
+                values,
+                signs,
+                bad=bad(values[0], theta=0.0, C_plus=0.0),
+                variant=norm,
+                tol=1e-9,
             )
         for loss in ("square", "hinge", "logistic", "erf"):
             values = ({**costs[0], "ridge": 0.8}, {**costs[1], "ridge": 2.0})

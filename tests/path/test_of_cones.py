@@ -19,6 +19,7 @@ from paretoclf.proof.cone_bends import ConePiece
 from paretoclf.solve.cone_proof import certify_problem
 from paretoclf.solve.cone_solver import ConeSolver
 from tests.oracles.cone_lines import LINES, move
+from tests.oracles.gaussian_pairs import random_pair
 
 FEW = ["square_root_lasso", "maximum_entropy", "s_procedure_lmi", "powers", "group_lasso"]
 
@@ -516,6 +517,37 @@ def test_formulations_of_the_papers_have_paths_beside_their_closed_forms(name):
         value = formulation.solve(**{parameter: at}).value / unit(formulation)
         low, high = path.bounds(t)
         assert low - 1e-9 * abs(value) <= value <= high + 1e-9 * abs(value)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pc.rates.GaussianRate(),
+        pc.rates.StudentRate(3),
+        pc.rates.KLRate(0.1),
+        pc.rates.KLRate(0.5),
+        pc.rates.KLRate(1.0),
+        pc.rates.ScaleMixtureRate(lambda v: np.exp(-v)),
+        pc.rates.ChebyshevRate(),
+    ],
+    ids=repr,
+)
+def test_the_band_of_a_distance_is_one_of_every_rate(kind):
+    """Kim et al. (2006): each rate is increasing in its distance, those of a ball of divergence among them."""
+    mu_plus, S_plus, mu_minus, S_minus = random_pair(4, 3, 10.0)
+    moments = pc.Moments.from_covariances(3 * mu_plus + 3, S_plus, mu_minus, S_minus)
+    tradeoff = pc.gaussian_tradeoff(moments, rates=kind)
+    machine = pc.formulations.BiasedMinimaxProbabilityMachine.from_moments(3 * mu_plus + 3, S_plus, mu_minus, S_minus)
+    path = pc.trace(machine, u_plus=(0.1 * tradeoff.r1, 0.9 * tradeoff.r1), eps=1e-4, progress=False)
+    apart = 0.0
+    for u_plus in np.linspace(0.15, 0.85, 8) * tradeoff.r1:
+        low, high = (float(kind.correct(-value)) for value in path.bounds(u_plus=float(u_plus))[::-1])
+        rate = float(kind.correct(u_plus))
+        assert 0 <= low <= high
+        apart = max(apart, high - low)
+        if 1e-6 < rate < 1 - 1e-9:
+            assert low - 1e-9 <= tradeoff.at_rate(tpr=rate).tnr <= high + 1e-9
+    assert 0 < apart < 1e-3
 
 
 def test_a_formulation_says_why_it_has_no_path():
