@@ -236,7 +236,7 @@ class GuaranteePath(Tabular):
         write_file(file, {**{name: held[name] for name in _STORED}, "of_guarantees": np.array(json.dumps(told))})
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the guarantee between its bounds, and those of both classes; see `GuaranteePathDisplay`."""
+        """Draw the guarantee between its bounds, and both classes; see `paretoclf.plotting.GuaranteePathDisplay`."""
         from paretoclf.plotting.guarantees import GuaranteePathDisplay  # matplotlib only when a picture is wanted
 
         return GuaranteePathDisplay.from_path(self).plot(ax=ax)

@@ -24,9 +24,9 @@ constexpr double INSTANT = 4e-16;  // a step that is shorter is none
 constexpr double MIXED = 0.05;  // what is affine in t is rounded at t, of that unit
 constexpr double WHEN = 1e-11, ALL = 1e-11;
 // How well a step in doubles must know when it ends, and how well all values and multipliers, or it is taken in twice the
-// precision. These are bounds with all signs alike: times differ by a hundredth of that, two ways of computing them agree to
-// 1e-12. STEEP: the same of what the rounding of t does.
-constexpr double CLEAR = 3e-11, UNCLEAR = 1e-9, STEEP = 1e-11;
+// precision. These are bounds with all signs alike: times differ by a hundredth of that, and a path is proved as it is
+// stored. STEEP: the same of what the rounding of t does.
+constexpr double CLEAR = 1e-9, UNCLEAR = 1e-9, STEEP = 1e-11;
 constexpr double GIVEN = 1e-15;  // how well the data are known: P = F'F is singular but for some roundings
 constexpr int TURNS = 40;        // of a refinement in twice the precision with an inverse in doubles
 
