@@ -202,6 +202,7 @@ DEFERRED = {
     ("path/tracing.py", "solve.to_cones"): "trace takes a cvxpy.Problem, too, and only then imports CVXPY",
     ("path/of_cones.py", "solve.cone_search"): "a path is judged and read without a solver",
     ("path/on_pieces.py", "proof.files.file"): "few paths are written as certificates",
+    ("path/on_pieces.py", "solve.of_items"): "few paths are compared with a solver",
     ("path/of_problem.py", "proof.files.file"): "few paths are written as certificates",
     ("path/of_problem.py", "proof.files.guide"): "few paths are written as certificates",
     ("path/on_segments.py", "roc.error_curve"): "error_curve is a method of every path, and few ask for it",

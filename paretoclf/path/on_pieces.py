@@ -30,7 +30,6 @@ from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.proof.solution import Solution
 from paretoclf.proof.values import outside
 from paretoclf.roc.scores import PathScores, zero_rounding
-from paretoclf.solve.of_items import LineOfItems
 
 _SETS = {RIGHT: "R", LEFT: "L", MARGIN: "M"}
 
@@ -342,6 +341,8 @@ class OnPieces(OnSegments):
         return arrays_with(self.gram, self.y, self.seconds, {**stored, **self._own()})
 
     def _by_a_solver(self, t: Array) -> Array:
+        from paretoclf.solve.of_items import LineOfItems  # few paths are compared with a solver
+
         (low, high), line = self._range, LineOfItems(self.problem)
         return np.array([-self._value_unit(u) * line.solve((u - low) / (high - low)) for u in t.tolist()])
 
