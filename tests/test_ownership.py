@@ -42,7 +42,14 @@ MOMENT_CLASSES = (
     pc.formulations.BiasedMinimaxProbabilityMachine,
     pc.MEMPM,
 )
-SAMPLE_CLASSES = (pc.TwoCSVM, pc.TwoNuSVM, pc.QuantileSVM, pc.BiobjectiveMargin, pc.SurrogateRisk)
+SAMPLE_CLASSES = (
+    pc.TwoCSVM,
+    pc.TwoNuSVM,
+    pc.QuantileSVM,
+    pc.BiobjectiveMargin,
+    pc.formulations.MarginInNorm,
+    pc.SurrogateRisk,
+)
 
 #: Constructor, and arguments for it.
 CASES = [
