@@ -530,7 +530,7 @@ def test_formulations_of_the_papers_have_paths_beside_their_closed_forms(name):
         pc.rates.ScaleMixtureRate(lambda v: np.exp(-v)),
         pc.rates.ChebyshevRate(),
     ],
-    ids=repr,
+    ids=["gaussian", "student", "kl-0.1", "kl-0.5", "kl-1", "mixture", "chebyshev"],
 )
 def test_the_band_of_a_distance_is_one_of_every_rate(kind):
     """Kim et al. (2006): each rate is increasing in its distance, those of a ball of divergence among them."""
