@@ -27,10 +27,7 @@ _PAUSED, _REFUSED, _STATUS = 0, 5, {1: "end", 2: "infeasible", 3: "unbounded", 4
 
 
 class CoreWalk:
-    """From event to event along a line, in doubles, with a solution that is carried on while it is good enough.
-
-    Steps that doubles leave open are taken in twice the precision.
-    """
+    """From event to event along a line, in doubles, with a solution that is carried on while it is good enough."""
 
     precision: Any = _core.Walk
     afresh = False
@@ -116,7 +113,7 @@ class AfreshWalk(CoreWalk):
 
 
 class TwiceWalk(CoreWalk):
-    """The same in twice the precision throughout."""
+    """The same in twice the precision."""
 
     precision = _core.TwiceWalk
     logs = False  # a value that is the sum of what cancels would lose its digits

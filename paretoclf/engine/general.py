@@ -2,10 +2,9 @@
 
 A box whose P is an operator is followed by the core that is made for boxes, where there is one.
 
-A problem in doubles is followed in units in which its numbers are of one size; the core takes steps that doubles leave
-open in twice the precision, on the basis that there is. Where that leaves open how it goes on, too, the problem is
-followed again: in fractions if it is small, else with every step computed afresh, from another start, and in twice the
-precision throughout.
+A problem in doubles is followed in units in which its numbers are of one size. Where rounding errors leave open how it
+goes on, it is followed again: in fractions if it is small, else with every step computed afresh, from another start,
+and in twice the precision.
 """
 
 from __future__ import annotations
@@ -123,22 +122,22 @@ def follow(
 def _restated(found: Trace, stated: ParametricQP, d: Array) -> Trace:
     """A path in the units that the problem has."""
     ray = found.ray if found.ray is None else found.ray * (d if found.status == "unbounded" else 1 / d)
-    bend = (float(abs(stated.P).max()) if stated.n else 0.0) or 1.0
-    least = _cancelled(stated.lower, stated.upper, stated.q / bend), _cancelled(stated.q, stated.below, stated.above)
     if found.log is not None:
-        log = found.log.scaled(d, least)
+        log = found.log.scaled(d)
         return replace(found, values=Logged(log, 0), multipliers=Logged(log, 1), log=log, ray=ray)
-    for own, nothing in zip((found.values, found.multipliers), least, strict=True):
-        own[np.abs(own) <= nothing] = 0.0
+    bend = (float(abs(stated.P).max()) if stated.n else 0.0) or 1.0
+    _clear_cancelled(found.values, stated.lower, stated.upper, stated.q / bend)
+    _clear_cancelled(found.multipliers, stated.q, stated.below, stated.above)
     np.multiply(found.values, d, out=found.values)
     np.divide(found.multipliers, d, out=found.multipliers)
     return replace(found, ray=ray)
 
 
-def _cancelled(*data: Array) -> float:
-    """What is left of numbers that cancel, in units of the data: where all are 0, it is all of a value."""
+def _clear_cancelled(own: Array, *data: Array) -> None:
+    """Put 0 for what is left of numbers that cancel, in units of the data: where all are 0, it is all of the value."""
     sizes = [size for each in data if (size := np.abs(each[np.isfinite(each)]).max(initial=0.0)) > 0.0]
-    return _CANCELLED * min(sizes, default=0.0)
+    if sizes:
+        own[np.abs(own) <= _CANCELLED * min(sizes)] = 0.0
 
 
 def _again(ways: Sequence[Callable[[], Trace]], refused: DegeneratePathError, tried: str) -> Trace:

@@ -88,17 +88,14 @@ class PointLog:
         found[np.repeat(np.arange(t.size), count), self.rows[known]] = self.prices[known]
         return values, found
 
-    def scaled(self, d: Array, least: tuple[float, float] = (0.0, 0.0)) -> PointLog:
-        """The same where items have these units; values, and multipliers, of no more than this are 0."""
-        n, own, data, prices = self.problem.n, self.variables.copy(), self.data, self.prices.copy()
+    def scaled(self, d: Array) -> PointLog:
+        """The same where items have these units."""
+        n, own, data = self.problem.n, self.variables.copy(), self.data
         for part in range(0, len(own), 1024):
             here = slice(part, part + 1024)
-            bound = self.labels[self.own[here], :n] % 2 != 0
-            own[here][np.abs(own[here]) <= np.where(bound, least[1], least[0])] = 0.0
-            own[here] *= np.where(bound, 1.0 / d[:n], d[:n])
-        prices[np.abs(prices) <= least[1]] = 0.0
+            own[here] *= np.where(self.labels[self.own[here], :n] % 2 != 0, 1.0 / d[:n], d[:n])
         data = replace(data, low=data.low * d, up=data.up * d, below=data.below / d, above=data.above / d)
-        return replace(self, data=data, variables=own, prices=prices / d[self.rows], units=self.units * d)
+        return replace(self, data=data, variables=own, prices=self.prices / d[self.rows], units=self.units * d)
 
 
 def _on_line(ends: Array, t: Array, where: Any) -> Array:

@@ -19,8 +19,6 @@ from paretoclf.engine import general
 from paretoclf.engine.boxes import BOXES
 from paretoclf.engine.engines import DEFAULT, ENGINES, WALKS
 from paretoclf.engine.general import follow
-from paretoclf.engine.in_fractions import in_fractions
-from paretoclf.engine.squares import root
 from paretoclf.engine.start import Data, first_labels, shifted
 from paretoclf.engine.textbook import Walk
 from paretoclf.problem.lines import lines_of
@@ -564,95 +562,3 @@ def test_a_start_has_no_ties_that_can_be_helped():
             else:
                 assert not (data.has_low[i] and v[i] == line.low[0, i])
                 assert not (data.has_up[i] and v[i] == line.up[0, i])
-
-
-def walks_of(problem, monkeypatch):
-    """Paths with the solution carried on, and with each computed afresh; of either all steps, and those with care."""
-    paths, steps = [], []
-    for walk in WALKS["fast"][:2]:
-        walks, began = [], walk.__init__
-
-        def kept(self, data, labels, began=began, walks=walks):
-            began(self, data, labels)
-            walks.append(self._walk)
-
-        with monkeypatch.context() as patch:
-            patch.setattr(walk, "__init__", kept)
-            paths.append(general._followed(problem, None, walk=walk, limit=10**5, progress=False))
-        steps.append((sum(each.exchanges for each in walks), sum(each.careful for each in walks)))
-    return paths, steps
-
-
-@pytest.mark.skipif("fast" not in ENGINES, reason="installed without a C++ compiler")
-@pytest.mark.parametrize("cond", [1e4, 1e6, 1e7])
-def test_steps_that_doubles_leave_open_are_taken_in_twice_the_precision(cond, monkeypatch):
-    """A lasso of so large a condition: its path is that in fractions, and is followed only once."""
-    rng = np.random.default_rng(0)
-    n = 7
-    U, V = (np.linalg.qr(rng.normal(size=(k, n)))[0] for k in (2 * n, n))
-    X = (U * np.logspace(0, -np.log10(cond), n)) @ V.T
-    c = X.T @ (X @ rng.normal(size=n) + 0.01 * rng.normal(size=2 * n))
-    zero = np.zeros((2, n))
-    slope = np.stack([np.full(n, 1.01 * abs(c).max()), zero[0]])
-    problem = ParametricQP(X.T @ X, np.zeros((0, n)), np.stack([-c, -c]), zero, zero, slope, slope)
-    problem, _ = general.equilibrated(problem)
-    exact = general._followed(in_fractions(problem), None, walk=Walk, limit=10**5, progress=False)
-    paths, steps = walks_of(problem, monkeypatch)
-    for found, (_, careful) in zip(paths, steps, strict=True):
-        assert careful > 0
-        assert found.labels.tolist() == exact.labels.tolist()
-        np.testing.assert_allclose(found.t, exact.t.astype(float), rtol=0, atol=1e-12)
-        for t in np.linspace(0, 1, 9):
-            k = max(int(np.searchsorted(exact.t.astype(float), t)) - 1, 0)
-            share = (Fraction(t) - exact.t[k]) / (exact.t[k + 1] - exact.t[k])
-            v = (1 - share) * exact.v[k, 0] + share * exact.v[k, 1]
-            value = objective(problem, t, v.astype(float))
-            assert objective(problem, t, at(found, t)) == pytest.approx(value, rel=1e-10, abs=1e-12)
-
-
-def last_bounded(problem):
-    """The last t at which the dual of a problem has a point, by another solver; None if there is none at 0."""
-    n, N, sides = problem.n, problem.items, (problem.below, problem.above)
-    F = problem.P if (F := root(problem.P, n)) is None else F
-    free, k = (np.isinf(each[0]) for each in (problem.lower, problem.upper)), len(F)
-    low, up = np.full(k + N + 1, -np.inf), np.full(k + N + 1, np.inf)
-    for ends, none in zip((up, low), free, strict=True):
-        ends[k:-1][none] = 0.0
-    low[-1], up[-1] = 0.0, 1.0
-    rows, most = [], []
-    for sign, slope, none in zip(
-        (1.0, -1.0), sides, (np.isinf(problem.lower[0]), np.isinf(problem.upper[0])), strict=True
-    ):
-        for i in np.flatnonzero(np.isfinite(slope[0]) & ~none):
-            row = np.zeros(k + N + 1)
-            row[k + i], row[-1] = sign, slope[0, i] - slope[1, i]
-            rows.append(row), most.append(slope[0, i])
-    still = np.hstack([F.T, -np.eye(n), -problem.A.T, (problem.q[1] - problem.q[0])[:, None]])
-    cost = -(np.arange(k + N + 1) == k + N).astype(float)
-    small = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-    how = {"bounds": np.stack([low, up], axis=1), "options": small}
-    found = linprog(cost, np.array(rows), np.array(most), still, -problem.q[0], **how)
-    return float(found.x[-1]) if found.status == 0 else None
-
-
-@pytest.mark.skipif("fast" not in ENGINES, reason="installed without a C++ compiler")
-@pytest.mark.parametrize("seed", [811, 912, 1420, 1474, 1488])
-def test_where_a_path_ends_is_decided_in_twice_the_precision(seed, monkeypatch):
-    """P is singular but for rounding: doubles ended elsewhere with each way of computing their steps."""
-    problem, _ = general.equilibrated(ill_scaled(7, seed, small=True))
-    (found, afresh), steps = walks_of(problem, monkeypatch)
-    assert min(careful for _, careful in steps) > 0
-    assert found.status == afresh.status == "unbounded"
-    assert found.labels.tolist() == afresh.labels.tolist()
-    np.testing.assert_allclose(found.t, afresh.t, rtol=0, atol=1e-12)
-    last = last_bounded(problem)
-    assert found.t[-1] == pytest.approx(0.0 if last is None else last, abs=2e-6)  # the other solver's tolerance
-
-
-@pytest.mark.skipif("fast" not in ENGINES, reason="installed without a C++ compiler")
-def test_few_steps_of_a_plain_program_are_left_open(monkeypatch):
-    """Twice the precision is for what needs it."""
-    counts = np.zeros((2, 2))
-    for seed in range(5):
-        counts += walks_of(general.equilibrated(few_squares(seed))[0], monkeypatch)[1]
-    assert (10 * counts[:, 1] <= counts[:, 0]).all()

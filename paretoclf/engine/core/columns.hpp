@@ -14,8 +14,8 @@ using Vector = std::vector<double>;
 using Indices = std::vector<int>;
 
 inline void add(double *x, const double *row, double a, int n) { advance(x, row, a, n); }
-inline void add(Twice *x, const double *row, Twice a, int n) { accumulate_pairs(&x[0].hi, row, a.hi, a.lo, n); }
-inline void add(Twice *x, const Twice *row, Twice a, int n) {
+template <class Number>
+inline void add(Twice *x, const Number *row, Twice a, int n) {
     for (int i = 0; i < n; i++) x[i] = add_product(x[i], row[i], a);
 }
 
@@ -59,16 +59,12 @@ class Columns {
     // For each of two: out += a (column j), and sizes += b |column j|
     template <class Real>
     void add_both(int j, const Real *a, const double *b, std::vector<Real> *out, Vector *sizes) const {
-        if (int count = int(begin_[j + 1] - begin_[j]); dense_[j] && count >= SHORT) {
-            const double *values = &values_[begin_[j]];
-            int first = first_[j];
-            if constexpr (std::is_same_v<Real, double>) {
+        if constexpr (std::is_same_v<Real, double>)
+            if (int count = int(begin_[j + 1] - begin_[j]); dense_[j] && count >= SHORT) {
+                int first = first_[j];
                 double *to[] = {&out[0][first], &out[1][first]}, *size[] = {&sizes[0][first], &sizes[1][first]};
-                return add_column(values, count, a, b, to, size);
+                return add_column(&values_[begin_[j]], count, a, b, to, size);
             }
-            for (int r = 0; r < 2; r++) add(&out[r][first], values, a[r], count), advance_by_sizes(&sizes[r][first], values, b[r], count);
-            return;
-        }
         each(j, [&](int row, double value) {
             for (int r = 0; r < 2; r++)
                 out[r][row] = plus(out[r][row], value, a[r]), sizes[r][row] += b[r] * std::abs(value);
@@ -108,11 +104,9 @@ class Columns {
     // out += a (column j), and sizes += b |column j|
     template <class Real>
     void add_one(int j, Real a, double b, std::vector<Real> &out, Vector &sizes) const {
-        if (int count = int(begin_[j + 1] - begin_[j]); dense_[j] && count >= SHORT) {
-            const double *values = &values_[begin_[j]];
-            if constexpr (std::is_same_v<Real, double>) return add_column(values, count, a, b, &out[first_[j]], &sizes[first_[j]]);
-            return add(&out[first_[j]], values, a, count), advance_by_sizes(&sizes[first_[j]], values, b, count);
-        }
+        if constexpr (std::is_same_v<Real, double>)
+            if (int count = int(begin_[j + 1] - begin_[j]); dense_[j] && count >= SHORT)
+                return add_column(&values_[begin_[j]], count, a, b, &out[first_[j]], &sizes[first_[j]]);
         each(j, [&](int row, double value) { out[row] = plus(out[row], value, a), sizes[row] += b * std::abs(value); });
     }
     // For each of two: out_j += (rows of column j from n on) u, and sizes_j += unit |rows| |u|

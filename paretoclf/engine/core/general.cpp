@@ -109,23 +109,22 @@ static void walk(nb::module_ &module, const char *name) {
         }, "limit"_a, "keep"_a, "steps"_a)
         .def("segments", [](W &self, bool all) {  // what is known of them is taken away; the last point stays unless all
             Only turn(self);
-            Segments &kept = self.segments;
-            size_t N = self.labels.size(), k = kept.joined.size();
+            size_t N = self.labels.size(), k = self.joined.size();
             Vector left[2];
-            size_t points = N ? kept.values.size() / N : 0;
+            size_t points = N ? self.values.size() / N : 0;
             if (!all && points) {
                 for (int r = 0; r < 2; r++) {
-                    Vector &own = r ? kept.multipliers : kept.values;
-                    left[r].assign(own.end() - N, own.end()), own.resize(own.size() - N);
+                    Vector &kept = r ? self.multipliers : self.values;
+                    left[r].assign(kept.end() - N, kept.end()), kept.resize(kept.size() - N);
                 }
                 points--;
             }
-            kept.times.erase(kept.times.begin());
-            auto out = nb::make_tuple(array(std::move(kept.times), {k}), array(std::move(kept.pieces), {k, N}),
-                                      array(std::vector<int8_t>(kept.joined.begin(), kept.joined.end()), {k}), array(std::move(kept.values), {points, N}),
-                                      array(std::move(kept.multipliers), {points, N}));
-            kept.times = {rounded(self.t)}, kept.pieces.clear(), kept.joined.clear();
-            kept.values = std::move(left[0]), kept.multipliers = std::move(left[1]);
+            self.times.erase(self.times.begin());
+            auto out = nb::make_tuple(array(std::move(self.times), {k}), array(std::move(self.pieces), {k, N}),
+                                      array(std::vector<int8_t>(self.joined.begin(), self.joined.end()), {k}), array(std::move(self.values), {points, N}),
+                                      array(std::move(self.multipliers), {points, N}));
+            self.times = {rounded(self.t)}, self.pieces.clear(), self.joined.clear();
+            self.values = std::move(left[0]), self.multipliers = std::move(left[1]);
             return out;
         }, "all"_a)
         .def_prop_ro("labels", [](W &self) {
@@ -148,7 +147,6 @@ static void walk(nb::module_ &module, const char *name) {
         .def_rw("compared", &W::compared)
         .def_ro("worst", &W::worst)
         .def_ro("solved", &W::solved)
-        .def_ro("careful", &W::careful)
         .def_prop_ro("members", [](W &self) { return Only(self), self.members(); });
 }
 

@@ -8,22 +8,18 @@
 #include <cstdint>
 #include <cstdio>
 #include <limits>
-#include <memory>
 #include <numeric>
 #include <string>
-#include <utility>
 
 #include "carried.hpp"
 #include "program.hpp"
 
 namespace core {
 
-// In doubles, a step that these leave open is taken by a walk in twice the precision that has the same basis: `Own` are the
-// numbers of its inverse.
-template <class Real, class Own = Real>
+template <class Real>
 class Walk {
   public:
-    enum Status { PAUSED, END, INFEASIBLE, UNBOUNDED, LIMIT, REFUSED, OPEN };
+    enum Status { PAUSED, END, INFEASIBLE, UNBOUNDED, LIMIT, REFUSED };
 
     std::vector<int8_t> labels;
     std::string why;  // it is refused
@@ -35,17 +31,16 @@ class Walk {
     bool compared = false;  // each that is carried on is compared with one that is computed afresh
     double worst = 0.0;     // how far one was off then, in units of what it may be
     int64_t solved = 0;     // how many were computed afresh
-    int64_t careful = 0;    // steps, and exchanges, in twice the precision
-    Segments segments;
+    Vector times{0.0};  // ends of the segments
+    // Their labels; which of them begin where the one before ends, but for rounding; and all items at the points between
+    // which they lie: two of a segment, of which the first is the last of the one before where that is so.
+    std::vector<int8_t> pieces;
+    std::vector<char> joined;
+    Vector values, multipliers;
 
     Walk(const Columns &H, Program program, std::vector<int8_t> begin)
-        : Walk(H, std::make_shared<const Program>(std::move(program)), std::move(begin), std::make_shared<Inverse<Own>>(),
-               nullptr) {}
-    Walk(const Columns &H, std::shared_ptr<const Program> program, std::vector<int8_t> begin,
-         std::shared_ptr<Inverse<Own>> basis, Segments *kept)
-        : labels(std::move(begin)), H_(H), given_(std::move(program)), p_(*given_), N_(H.items), n_(H.n),
-          basis_(std::move(basis)), K_(*basis_), kept_(kept ? kept : &segments), pinned_(N_), known_(N_), low_(N_), high_(N_),
-          q_(n_), carried_(N_) {
+        : labels(std::move(begin)), H_(H), p_(std::move(program)), N_(H.items), n_(H.n), pinned_(N_), known_(N_), low_(N_),
+          high_(N_), q_(n_), carried_(N_) {
         patience_ = 200 + 2 * int64_t(N_);
         terms_.assign(N_, 0.0), at_[0].resize(N_), at_[1].resize(N_);
         for (int r = 0; r < 2; r++) g_[r].resize(N_), u_[r].resize(N_), error_[r].resize(N_), T_[r].resize(N_), noise_[r].resize(N_);
@@ -62,8 +57,6 @@ class Walk {
         }
     }
 
-    Walk(const Walk &) = delete;
-
     // Go on, for so many steps, to the end, or to where there is none.
     Status run(int64_t limit, bool keep, int64_t steps) {
         Status found = go_on(limit, keep, steps);
@@ -78,10 +71,6 @@ class Walk {
 
   private:
     static constexpr double NONE = 1e300;  // no end on this side
-    static constexpr bool LENDS = !Trust<Real>::twice, BORROWS = !std::is_same_v<Real, Own>;
-    static constexpr double TIED = BORROWS ? 1e-24 : 1e-14;
-    // How many times as much as rounding in a column, rounding of the data does to it.
-    static constexpr double DATA = BORROWS ? GIVEN / Trust<Real>::rounding : 1.0;
     static double absolute(Real x) { return std::abs(rounded(x)); }
     static bool less(Real a, Real b) { return rounded(a - b) < 0.0; }
     bool refuse(const char *reason) { return why = reason, false; }
@@ -93,7 +82,7 @@ class Walk {
 
     // The solution on the basis at t; false if it is refused.
     bool solve(Real at) {
-        if (!K_.made && !factor()) return false;
+        if (!made_ && !factor()) return false;
         for (auto *each : {&pinned_, &known_, &low_, &high_, &q_}) each->go(at);
         for (int round = 0;; round++) {
             for (int r = 0; r < 2; r++)
@@ -114,8 +103,8 @@ class Walk {
             add_sizes(2, true);
             for (int r = 0; r < 2; r++)
                 for (int a = 0; a < k; a++) size = std::max(size, size_[r][a]);
-            if (enough(missed, size + wanted, round)) break;
-            if (!sharper(missed)) return false;
+            if (since_ == 0 || round == 1 || missed <= Trust<Real>::drift * (size + wanted)) break;
+            if (!again()) return false;
         }
         // What rounding can do to each item, from the sizes of its terms.
         int k = K_.size();
@@ -141,25 +130,14 @@ class Walk {
     }
 
     Status go_on(int64_t limit, bool keep, int64_t steps) {
-        if (keep && steps > 0 && !BORROWS)
-            segments.reserve(std::min<int64_t>(steps, 50) + 2, N_);
+        if (keep && steps > 0)
+            for (Vector *each : {&values, &multipliers}) each->reserve(each->size() + (std::min<int64_t>(steps, 50) + 2) * N_);
         for (; steps > 0; steps--) {
             if (!carried()) {
-                if (K_.since >= std::max(FRESH, K_.size()) && !factor()) return REFUSED;
-                bool carried_on = valid_ && age_, known = carried_on ? compare(false) : solve(t);
-                if constexpr (BORROWS) {
-                    Real more = known ? late() : Real(0.0);
-                    if (rounded(more) > 0.0 && less(t + more, Real(1.0))) t += more, known = solve(t);
-                }
-                solved++;
-                if (known) valid_ = CARRIES && !afresh, age_ = 0, why.clear(), still_ = error_[1], known = event();
-                if constexpr (LENDS)
-                    if (!known || open()) {
-                        Status found = with_care([&](auto &walk) { return walk.go_on(limit, keep, 1); });
-                        if (found != PAUSED) return found;
-                        continue;
-                    }
-                if (!known) return REFUSED;
+                if (since_ >= std::max(FRESH, K_.size()) && !factor()) return REFUSED;
+                if (!(valid_ && age_ ? compare(false) : solve(t))) return REFUSED;
+                valid_ = CARRIES && !afresh, age_ = 0, solved++, why.clear(), still_ = error_[1];
+                if (!event()) return REFUSED;
             }
             Real step = when_ - t;
             bool stands = rounded(step) == 0.0;
@@ -167,7 +145,7 @@ class Walk {
             standing_ = stands ? standing_ + 1 : 0;
             if (standing_ > 20 * patience_) return refuse("no progress after very many exchanges at one point"), REFUSED;
             double speed = item_ >= 0 && side_ < 2 ? rounded(speed_of(item_, side_)) : 0.0;
-            t = when_, last_slip_ = slip_;
+            t = when_;
             if (!stands) {
                 for (auto *each : {&pinned_, &low_, &high_}) valid_ ? each->go(t) : each->step(step);
                 add(g_[0].data(), g_[1].data(), step, N_);
@@ -178,9 +156,8 @@ class Walk {
             if (side_ == 2) return crossed = item_, ends(INFEASIBLE);
             if (exchanges >= limit) return ends(LIMIT);
             Status stopped = exchange(item_, side_);
-            if constexpr (LENDS)
-                if (stopped == OPEN || stopped == INFEASIBLE || stopped == UNBOUNDED)
-                    stopped = with_care([&](auto &walk) { return walk.exchange_at(t, item_, side_); });
+            if (valid_ && (stopped == INFEASIBLE || stopped == UNBOUNDED))  // one product with K is not enough for that
+                valid_ = false, stopped = again() ? exchange(item_, side_) : REFUSED;
             exchanges++;
             if (stopped == PAUSED) continue;
             if (stopped == REFUSED) return REFUSED;
@@ -191,57 +168,6 @@ class Walk {
             resting_.push_back(item_);  // to the end it is violated by no more than rounding
         }
         return PAUSED;
-    }
-
-    // ---- what doubles leave open, on the same basis in twice the precision ----
-
-    // Whether it is not clear enough when the first item leaves its piece, or where all are then.
-    bool open() {
-        double span = rounded(when_ - t), own = 0.0;
-        if (item_ >= 0 && side_ < 2) own = (error_[0][item_] + span * error_[1][item_]) / rounded(speed_of(item_, side_));
-        Off wrong = off(span);
-        slip_ = own;
-        if (!(own <= CLEAR && wrong.after <= UNCLEAR && wrong.now <= STEEP)) return true;
-        for (int i = 0; i < N_; i++)  // it would be refused for that
-            if (!(error_[0][i] + span * error_[1][i] <= 0.1 * OUTSIDE * (1.0 + absolute(g_[0][i]) + absolute(pinned_.now[0][i])))) return true;
-        return false;
-    }
-    template <class Do>
-    Status with_care(Do what) {
-        if (!precise_) precise_ = std::make_unique<Walk<Twice, double>>(H_, given_, labels, basis_, kept_);
-        auto &walk = *precise_;
-        double before = std::exchange(last_slip_, 0.0);
-        valid_ = false, careful++;
-        walk.slip_ = 0.0;
-        if (rounded(walk.t) != t) walk.t = t, walk.slip_ = before + 0x1p-53 * t;
-        walk.exchanges = exchanges, walk.standing_ = standing_, walk.resting_ = resting_;
-        for (int i = 0; i < N_; i++)
-            if (walk.labels[i] != labels[i]) walk.relabel(i, labels[i]);
-        Status found = Status(int(what(walk)));
-        for (int i = 0; i < N_; i++)
-            if (walk.labels[i] != labels[i]) relabel(i, walk.labels[i]);
-        t = rounded(walk.t), exchanges = walk.exchanges, standing_ = walk.standing_, resting_ = walk.resting_;
-        why = walk.why, crossed = walk.crossed, carried_.forget();
-        ray.assign(walk.ray.size(), 0.0);
-        for (size_t i = 0; i < ray.size(); i++) ray[i] = rounded(walk.ray[i]);
-        return found;
-    }
-    // How much later it is where what has just come in is outside its piece, and comes back by a rate so high that the rounding
-    // of t shows, or what the step before left open.
-    Real late() const {
-        Real most = 0.0;
-        for (int i = 0; i < N_; i++)
-            for (int s = 0; s < 2; s++) {
-                Real room = room_of(i, s), speed = speed_of(i, s);
-                if (!(rounded(room) < -error_[0][i] && rounded(speed) < -error_[1][i])) continue;
-                Real back = room / speed;
-                if (less(most, back) && rounded(back) <= slip_) most = back;
-            }
-        return most;
-    }
-    Status exchange_at(Real at, int item, int side) {
-        if (rounded(t) != rounded(at)) t = at;
-        return solve(t) ? exchange(item, side) : REFUSED;
     }
 
     // ---- pieces ----
@@ -303,31 +229,14 @@ class Walk {
         Indices B;
         for (int i = 0; i < N_; i++)
             if ((labels[i] % 2 == 0) == (i < n_)) B.push_back(i);
-        carried_.forget();
+        made_ = true, since_ = 0, carried_.forget();
         return K_.whole(H_, std::move(B)) || refuse("the basis is singular");
     }
     bool again() {  // K afresh, of the members that there are: labels may be on their way
         Indices B = K_.members;
         std::sort(B.begin(), B.end());
-        carried_.forget();
+        since_ = 0, carried_.forget();
         return K_.whole(H_, std::move(B)) || refuse("the basis is singular");
-    }
-
-    // Whether what a solution misses is no more than that of its terms, or what can be had.
-    bool enough(double missed, double size, int round) const {
-        if (missed <= Trust<Real>::drift * size) return true;
-        return BORROWS ? is_sharp() && missed <= OUTSIDE * Trust<double>::rounding * size : K_.since == 0 || round == 1;
-    }
-    bool is_sharp() const { return sharp_ && sharp_version_ == K_.version; }
-    // An inverse that solves the same system better; false if there is none.
-    bool sharper(double missed) {
-        if constexpr (BORROWS) {
-            if (is_sharp() || !std::isfinite(missed)) return refuse("twice the precision is not enough for the basis");
-            sharp_ = std::make_unique<Inverse<Twice>>(), sharp_version_ = K_.version;
-            return sharp_->whole(H_, K_.members) || refuse("the basis is singular");
-        } else {
-            return again();
-        }
     }
 
     // u_ from one item to another: what is known of some, else 0
@@ -378,36 +287,6 @@ class Walk {
     }
     // Solve H_BB x = right for one row or two: into x_; what is missed stays in right_.
     void refine(int count) {
-        if constexpr (BORROWS) return refine_borrowed(count);
-        else refine_own(count);
-    }
-    void refine_borrowed(int count) {
-        std::vector<Real> &step = change_[0], best;
-        step.resize(K_.room());
-        for (int r = 0; r < count; r++) {
-            double before = std::numeric_limits<double>::infinity();
-            for (int turn = 0; turn < TURNS; turn++) {
-                if (is_sharp()) {
-                    const Real *from[] = {right_[r].data()};
-                    Real *to[] = {step.data()};
-                    std::fill(step.begin(), step.end(), Real(0.0));
-                    sharp_->add_times(1, from, to);
-                } else {
-                    K_.times(right_[r], step);
-                }
-                best = right_[r];
-                K_.take_off(step, best);
-                double left = 0.0;
-                for (int a = 0; a < K_.size(); a++) left = std::max(left, absolute(best[a]));
-                if (!(left < before)) break;
-                for (int a = 0; a < K_.size(); a++) x_[r][a] += step[a];
-                right_[r].swap(best);
-                if (!(left <= before / 4.0) || left == 0.0) break;
-                before = left;
-            }
-        }
-    }
-    void refine_own(int count) {
         const Real *right[] = {right_[0].data(), right_[1].data()}, *change[2];
         Real *to[2], *rest[] = {right_[0].data(), right_[1].data()};
         for (int r = 0; r < count; r++) change_[r].resize(K_.room()), change[r] = to[r] = change_[r].data();
@@ -424,7 +303,6 @@ class Walk {
         const double *from[] = {each_[0].data(), each_[1].data()};
         double *size[] = {size_[0].data(), size_[1].data()}, *moved[] = {moved_[0].data(), moved_[1].data()};
         if (block) K_.add_block_sizes(count, from, size);
-        else if (is_sharp()) sharp_->add_sizes(count, from, moved);
         else K_.add_sizes(count, from, moved);
     }
     // Column i of the transform, into T_[which], and with what rounding can do to it in noise_[which]; u in B is x_[0].
@@ -450,13 +328,12 @@ class Walk {
             for (int a = 0; a < k; a++) each_[0][a] = absolute(x_[0][a]), missed = std::max(missed, absolute(right_[0][a]));
             add_sizes(1, true);
             for (int a = 0; a < k; a++) size = std::max(size, size_[0][a]);
-            if (enough(missed, size + 1.0, round)) break;
-            if (!sharper(missed)) return false;
+            if (since_ == 0 || round == 1 || missed <= Trust<Real>::drift * (size + 1.0)) break;
+            if (!again()) return false;
         }
         int k = K_.size();
         for (int a = 0; a < k; a++) each_[0][a] = Trust<Real>::rounding * size_[0][a];
         add_sizes(1, false);
-        if (which == 0) wrong_ = dot(each_[0].data(), moved_[0].data(), k);
         for (int a = 0; a < k; a++)
             H_.add_one(K_.members[a], x_[0][a], Trust<Real>::rounding * absolute(x_[0][a]) + moved_[0][a], out, noise);
         for (int a = 0; a < k; a++) out[K_.members[a]] = x_[0][a], noise[K_.members[a]] = moved_[0][a];
@@ -469,8 +346,8 @@ class Walk {
             if (j >= 0 && !column(j, 1)) return false;
             int items[2] = {i, j};
             const Real *T[2] = {T_[0].data(), T_[1].data()};
-            if (K_.exchange(H_, items, j < 0 ? 1 : 2, T)) return carried_.forget(), true;
-            if (K_.since == 0) break;
+            if (K_.exchange(H_, items, j < 0 ? 1 : 2, T)) return since_++, carried_.forget(), true;
+            if (since_ == 0) break;
             if (!again()) return false;
         }
         return refuse("the basis is singular");
@@ -513,8 +390,7 @@ class Walk {
                 double room = rounded(room_of(i, s));
                 if (std::find(resting_.begin(), resting_.end(), i) != resting_.end()) continue;
                 double size = 1.0 + absolute(g_[0][i]) + absolute(pinned_.now[0][i]);
-                double slip = BORROWS ? slip_ * absolute(speed_of(i, s)) : 0.0;  // what the step before left open
-                outside = std::max(outside, -room - DATA * error_[0][i] - OUTSIDE * size - slip), most = std::max(most, -room);
+                outside = std::max(outside, -room - error_[0][i] - OUTSIDE * size), most = std::max(most, -room);
             }
         if (outside <= 0.0) return true;
         return left_by(most);
@@ -540,7 +416,7 @@ class Walk {
 
     // The first item to leave its piece, into when_, item_ (-1: none) and side_ (2: its bounds cross).
     bool event() {
-        Real one = 1.0, last = one - Real(Trust<Own>::last), first;
+        Real one = 1.0, last = one - Real(Trust<Real>::last), first;
         if (less(last, t)) last = one;
         if (!arrive(last, first)) return false;
         when_ = one, item_ = -1, side_ = 0;
@@ -554,7 +430,7 @@ class Walk {
                     if (less(first, at) || i >= lowest) continue;
                     lowest = i;
                 } else {
-                    if (rounded(at - first) > TIED) continue;
+                    if (rounded(at - first) > 1e-14) continue;
                     double speed = rounded(speed_of(i, s)) / (error_[1][i] + 1e-300);
                     if (speed <= fastest) continue;
                     fastest = speed;
@@ -578,9 +454,7 @@ class Walk {
         int forward = released ? (side ? 1 : -1) : (side ? -1 : 1);  // the sign of its dv, or of its dy
         int unit = released || variable ? forward : -forward, moves = 0;
         while ((moves = response(i)) < 0) {
-            if (BORROWS) return refuse("rounding errors leave open whether a pivot is 0"), REFUSED;
-            if (K_.since == 0) {
-                if (LENDS) return OPEN;
+            if (since_ == 0) {
                 moves = 0;
                 break;
             }
@@ -601,19 +475,10 @@ class Walk {
             int item, label, end;
         };
         std::vector<Step> steps;
-        double doubt = 0.0, most = 1.0;  // what may move that is taken to stand still
-        for (int j = 0; j < N_; j++)
-            if (j != i) most = std::max(most, absolute(T_[0][j]));
         auto moved = [&](int j) { return j == i ? Real(double(unit)) : Real(double(unit)) * T_[0][j]; };
         for (int j = 0; j < N_; j++) {
             // Its known part stands still: an even item moves its value, an odd one its multiplier.
-            if (j == i || (labels[j] % 2 == 0) != released) continue;
-            double still = DATA * noise_[0][j];
-            if (!(absolute(T_[0][j]) > still)) {
-                bool ends = limit_of(j, labels[j], 0).side != NOWHERE || limit_of(j, labels[j], 1).side != NOWHERE;
-                if (ends) doubt = std::max(doubt, still);
-                continue;
-            }
+            if (j == i || (labels[j] % 2 == 0) != released || !(absolute(T_[0][j]) > noise_[0][j])) continue;
             Real move = moved(j);
             if (j < n_ && !released) move = -move;
             int end = rounded(move) > 0.0 ? 1 : 0;
@@ -627,10 +492,7 @@ class Walk {
             Real end = (Real(1.0) - t) * limit_at(i, to, side, 0) + t * limit_at(i, to, side, 1), room = side ? end - g : g - end;
             steps.push_back({rounded(room) > 0.0 ? room : Real(0.0), 1.0, i, beyond(i, to, side), side});
         }
-        if (LENDS && doubt > UNCLEAR * most) return OPEN;
         if (steps.empty()) {
-            if (BORROWS && doubt > OUTSIDE * most)
-                return refuse("rounding errors leave open whether anything is in the way"), REFUSED;
             ray.assign(N_, Real(0.0));  // of values where it is unbounded, of multipliers where it is infeasible
             for (int j = 0; j < N_; j++) {
                 bool inside = K_.where[j] >= 0;
@@ -673,11 +535,11 @@ class Walk {
 
     // ---- the solution, carried to the next basis: what is known of an item changes, and all others follow its column ----
 
-    static constexpr bool CARRIES = LENDS;
+    static constexpr bool CARRIES = !Trust<Real>::twice;
 
     // Whether a solution that was carried here tells what comes first, and item_, side_ and when_ say what that is.
     bool carried() {
-        if (!valid_ || age_ >= EPOCH || K_.since >= std::max(FRESH, K_.size()) || standing_ >= patience_) return false;
+        if (!valid_ || age_ >= EPOCH || since_ >= std::max(FRESH, K_.size()) || standing_ >= patience_) return false;
         if (!resting_.empty()) return false;
         for (int r = 0; r < 2; r++) carried_.bound(H_, K_, carried_.left[r], error_[r]);
         if (compared && !compare(true)) return false;
@@ -685,23 +547,17 @@ class Walk {
         if (rounded(when_ - t) <= INSTANT) when_ = t;
         return clear();
     }
-    // How wrong a value may be after a step, next to the largest value, and a multiplier; what rounding of t does to either.
-    struct Off {
-        double after = 0.0, now = 0.0;
-    };
-    Off off(double step) const {
-        double size[2] = {}, most[2] = {}, fastest[2] = {};
+    // How wrong a value may be after a step, next to the largest value, and a multiplier.
+    double off(double step) const {
+        double size[2] = {}, most[2] = {};
         if constexpr (CARRIES) {
-            const double *error[] = {error_[0].data(), error_[1].data()}, *g[] = {g_[0].data(), g_[1].data()};
-            of_kinds(labels.data(), g, pinned_.now[0].data(), error, step, N_, size, most, fastest);
+            const double *error[] = {error_[0].data(), error_[1].data()};
+            of_kinds(labels.data(), g_[0].data(), pinned_.now[0].data(), error, step, N_, size, most);
         }
-        Off found;
-        for (int kind = 0; kind < 2; kind++) {
-            auto share = [&](double x) { return x > 0.0 ? (size[kind] > 0.0 ? x / size[kind] : NONE) : 0.0; };
-            found.after = std::max(found.after, share(most[kind]));
-            found.now = std::max(found.now, share(0x1p-53 * rounded(t) * fastest[kind]));
-        }
-        return found;
+        double worst = 0.0;
+        for (int kind = 0; kind < 2; kind++)
+            if (most[kind] > 0.0) worst = std::max(worst, size[kind] > 0.0 ? most[kind] / size[kind] : NONE);
+        return worst;
     }
     // Whether no other item can come to an end of its piece before the one that was found.
     bool clear() {
@@ -709,10 +565,7 @@ class Walk {
         double span = rounded(step), own = 0.0;
         bool found = item_ >= 0 && side_ < 2;
         if (found) own = (error_[0][item_] + span * error_[1][item_]) / rounded(speed_of(item_, side_));
-        slip_ = own;
-        Off wrong = off(span);
-        if (!(own <= CLEAR && wrong.now <= STEEP)) return false;
-        if (!(own <= WHEN && wrong.after <= ALL)) {
+        if (!(own <= WHEN && off(span) <= ALL)) {
             largest_terms();
             if (!carried_.fits(K_, n_, most_)) return false;
         }
@@ -730,7 +583,7 @@ class Walk {
         for (int r = 0; r < 2; r++) carried_.bound(H_, K_, carried_.left[r], error_[r]);
         std::vector<Real> g[] = {g_[0], g_[1]};
         Vector error[] = {error_[0], error_[1]};
-        Carried<Own> kept(0);
+        Carried<Real> kept(0);
         if (back) kept = carried_;
         if (!solve(t)) return false;
         double most = 0.0;
@@ -851,15 +704,12 @@ class Walk {
                 double &most = missed[K_.members[a] >= n_];
                 most = std::max(most, absolute(right_[0][a]));
             }
-            Carried<Own>::largest(left, K_, n_, size);
+            Carried<Real>::largest(left, K_, n_, size);
             if (missed[0] <= 4.0 * size[0] && missed[1] <= 4.0 * size[1]) break;
             if (turn == 2) return valid_ = false;
         }
         for (int a = 0; a < k; a++) out[K_.members[a]] = x_[0][a], left[K_.members[a]] += absolute(right_[0][a]);
         carried_.bound(H_, K_, left, noise_[which]);
-        if (which > 0) return true;
-        wrong_ = 0.0;
-        for (int j : K_.members) wrong_ += left[j] * noise_[0][j];
         return true;
     }
     bool curved(int i) const {  // whether the objective can be curved along its column
@@ -883,15 +733,16 @@ class Walk {
         if (valid_ && !curved(i)) return 0;
         // The pivot dx'P dx, by terms that do not cancel; its size, and what errors of dx do to it.
         Real energy = 0.0;
-        double size = 0.0;
+        double size = 0.0, wrong = 0.0;
         for (int a = 0; a < k; a++) {
             if (K_.members[a] >= n_) continue;
             Real x = x_[0][a];
+            double off = noise_[0][K_.members[a]];
             for (int b = 0; b < k; b++) {
                 if (K_.members[b] >= n_) continue;
                 double entry = K_.block(a)[b];
                 energy += x * x_[0][b] * Real(entry);
-                size += absolute(x) * absolute(x_[0][b]) * std::abs(entry);
+                size += absolute(x) * absolute(x_[0][b]) * std::abs(entry), wrong += off * noise_[0][K_.members[b]] * std::abs(entry);
             }
             if (place < 0 && i < n_) {  // first_ is minus the column of H
                 energy -= Real(2.0) * x * first_[a], size += 2.0 * absolute(x) * absolute(first_[a]);
@@ -899,50 +750,43 @@ class Walk {
         }
         if (place < 0 && i < n_) energy += Real(H_.diagonal(i)), size += std::abs(H_.diagonal(i));
         double found = rounded(energy);
-        double none = (BORROWS ? GIVEN : 3.0 * Trust<Real>::rounding) * size, off = DATA * DATA * wrong_;
-        if (LENDS && found <= GIVEN * size && off <= none) return 0;
-        if (found <= none + off) return LENDS ? -1 : 0;
+        if (found <= 3.0 * Trust<Real>::rounding * size + 1e-2 * wrong) return 0;
         return std::abs(absolute(T_[0][i]) - found) <= 1e-3 * found ? 1 : -1;
     }
 
     // A segment: its two points, of which the first is the last one's end where both are the same but for rounding.
     void record(Real step) {
-        auto &[times, pieces, joined, values, multipliers, recorded, apart, point] = *kept_;
         times.push_back(rounded(when_));
         size_t last = values.size() - N_;
-        bool begun = !recorded.empty() && !values.empty();
-        for (Vector &each : point) each.resize(N_);
-        points(0.0, point[0].data(), point[1].data());
-        Vector off = error_[0];
-        if (BORROWS)  // what is known better than doubles is stored in these
-            for (int i = 0; i < N_; i++) off[i] += GIVEN * std::max(std::abs(point[0][i]), std::abs(point[1][i]));
-        bool same = begun && close(&values[last], point[0].data(), off.data(), apart.data(), N_) &&
-                    close(&multipliers[last], point[1].data(), off.data(), apart.data(), N_) && joins(last);
+        bool begun = !recorded_.empty() && !values.empty();
+        for (Vector &each : point_) each.resize(N_);
+        points(0.0, point_[0].data(), point_[1].data());
+        bool same = begun && close(&values[last], point_[0].data(), error_[0].data(), apart_.data(), N_) &&
+                    close(&multipliers[last], point_[1].data(), error_[0].data(), apart_.data(), N_) && joins(last);
         joined.push_back(same);
         if (same) {
             for (int i = 0; i < N_; i++) {
-                bool was = recorded[i] & 1, is = labels[i] & 1;  // it leaves a bound, or a level, where that is
-                values[last + i] = was && !is ? values[last + i] : point[0][i];
-                multipliers[last + i] = !was && is ? multipliers[last + i] : point[1][i];
+                bool was = recorded_[i] & 1, is = labels[i] & 1;  // it leaves a bound, or a level, where that is
+                values[last + i] = was && !is ? values[last + i] : point_[0][i];
+                multipliers[last + i] = !was && is ? multipliers[last + i] : point_[1][i];
             }
         } else {
-            values.insert(values.end(), point[0].begin(), point[0].end());
-            multipliers.insert(multipliers.end(), point[1].begin(), point[1].end());
+            values.insert(values.end(), point_[0].begin(), point_[0].end());
+            multipliers.insert(multipliers.end(), point_[1].begin(), point_[1].end());
         }
         values.resize(values.size() + N_), multipliers.resize(values.size());
         points(step, &values[values.size() - N_], &multipliers[values.size() - N_]);
         pieces.insert(pieces.end(), labels.begin(), labels.end());
-        recorded = labels, apart.resize(N_);
-        for (int i = 0; i < N_; i++) apart[i] = error_[0][i] + rounded(step) * error_[1][i];
+        recorded_ = labels, apart_.resize(N_);
+        for (int i = 0; i < N_; i++) apart_[i] = error_[0][i] + rounded(step) * error_[1][i];
     }
     // Whether who leaves a bound or a level may keep to it: by what it would differ, rows of others would be missed.
     bool joins(size_t last) const {
-        const Segments &kept = *kept_;
-        double most[2] = {JOINED * largest_size(kept.point[0].data(), N_), JOINED * largest_size(kept.point[1].data(), N_)};
+        double most[2] = {JOINED * largest_size(point_[0].data(), N_), JOINED * largest_size(point_[1].data(), N_)};
         for (int i = 0; i < N_; i++) {
-            bool was = kept.recorded[i] & 1, is = labels[i] & 1;
-            if (was && !is && !(std::abs(kept.values[last + i] - kept.point[0][i]) <= most[0])) return false;
-            if (!was && is && !(std::abs(kept.multipliers[last + i] - kept.point[1][i]) <= most[1])) return false;
+            bool was = recorded_[i] & 1, is = labels[i] & 1;
+            if (was && !is && !(std::abs(values[last + i] - point_[0][i]) <= most[0])) return false;
+            if (!was && is && !(std::abs(multipliers[last + i] - point_[1][i]) <= most[1])) return false;
         }
         return true;
     }
@@ -958,34 +802,27 @@ class Walk {
         }
     }
 
-    template <class, class>
-    friend class Walk;
-
     const Columns &H_;
-    const std::shared_ptr<const Program> given_;
-    const Program &p_;
+    const Program p_;
     const int N_, n_;
-    const std::shared_ptr<Inverse<Own>> basis_;
-    Inverse<Own> &K_;
-    Segments *const kept_;
-    std::unique_ptr<std::conditional_t<LENDS, Walk<Twice, double>, char>> precise_;
-    std::unique_ptr<Inverse<Twice>> sharp_;  // of the same basis, where K refines nothing any more
-    int64_t sharp_version_ = 0;
-    bool valid_ = false;  // whether the solution may be carried on
+    Inverse<Real> K_;
+    bool made_ = false, valid_ = false;  // whether the solution may be carried on
     double fixed_[2][2], most_[2][2];
     Vector still_, sizes_;  // rates that are 0
     int age_ = 0;   // exchanges since it was computed
+    int since_ = 0;  // exchanges since K is made afresh
     int64_t standing_ = 0, patience_ = 0;
     Indices resting_, closing_, rows_, variables_;
     Vector terms_;
 
     Affine<Real> pinned_, known_, low_, high_, q_;
-    Carried<Own> carried_;
+    Carried<Real> carried_;
     std::vector<Real> g_[2], u_[2], x_[2], T_[2], right_[2], change_[2], first_, at_[2];
     Vector error_[2], noise_[2], size_[2], each_[2], moved_[2];
 
-    double wrong_ = 0.0;  // what errors in the column of `response` do to its pivot
-    double slip_ = 0.0, last_slip_ = 0.0;  // how well the time of an event is known, and of the last one
+    std::vector<int8_t> recorded_;  // labels of the last segment, and how far its end may be off
+    Vector apart_, point_[2];
+
     Real when_ = 0.0;
     int item_ = -1, side_ = 0;
 };

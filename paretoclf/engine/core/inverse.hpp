@@ -16,16 +16,13 @@ template <class Real>
 class Inverse {
   public:
     Indices members, where;  // the items of B; the place of each item in it, -1 outside
-    bool made = false;
-    int since = 0;        // exchanges since it was made afresh
-    int64_t version = 0;  // which of all that there have been it is
 
     int size() const { return int(members.size()); }
     const double *block(int a) const { return &S_[size_t(a) * apart_]; }  // of H_BB
 
     // Of other members; false if their block is singular.
     bool whole(const Columns &H, Indices all) {
-        members = std::move(all), where.assign(H.items, -1), made = true, since = 0, version++;
+        members = std::move(all), where.assign(H.items, -1);
         int k = size();
         reserve(k, 0);
         for (int a = 0; a < k; a++) where[members[a]] = a;
@@ -44,38 +41,16 @@ class Inverse {
     // Of one vector or two: out += K x; out -= H_BB x; sizes of x: out += |K| x, out += |H_BB| x
     void add_times(int count, const Real *const *x, Real *const *out) const { products(K_, count, x, 1.0, out); }
     void take_off(int count, const Real *const *x, Real *const *out) const { products(S_, count, x, -1.0, out); }
-    // The same of vectors in twice the precision, where K is in doubles: out = K x, as good as K is; out -= H_BB x.
-    void times(const std::vector<Twice> &x, std::vector<Twice> &out) const {
-        Vector high(apart_, 0.0), found(apart_, 0.0);
-        for (int a = 0; a < size(); a++) high[a] = rounded(x[a]);
-        const double *from[] = {high.data()};
-        double *to[] = {found.data()};
-        add_times(1, from, to);
-        for (int a = 0; a < size(); a++) out[a] = found[a];
-    }
-    void take_off(const std::vector<Twice> &x, std::vector<Twice> &out) const {
-        Pair sum;
-        sum.assign(size());
-        for (int a = 0; a < size(); a++) sum.set(a, out[a]);
-        for (int b = 0; b < size(); b++) accumulate(sum.hi.data(), sum.lo.data(), block(b), -x[b].hi, -x[b].lo, size());
-        for (int a = 0; a < size(); a++) out[a] = two_sum(sum.hi[a], sum.lo[a]);
-    }
     void add_sizes(int count, const double *const *x, double *const *out) const { sizes(K_, count, x, out); }
     void add_block_sizes(int count, const double *const *x, double *const *out) const { sizes(S_, count, x, out); }
 
     // One item or two change their roles; T their columns of the transform. False if their pivot is 0.
-    template <class Column>
-    bool exchange(const Columns &H, const int *items, int count, const Column *const *T) {
+    bool exchange(const Columns &H, const int *items, int count, const Real *const *T) {
         int k = size();
-        auto own = [](Column x) {
-            if constexpr (std::is_same_v<Real, double>) return rounded(x);
-            else return x;
-        };
-        Real zero = 0.0, one = 1.0, a = own(T[0][items[0]]), b = zero, c = zero, d = one;
-        if (count == 2) b = own(T[1][items[0]]), c = own(T[0][items[1]]), d = own(T[1][items[1]]);
+        Real zero = 0.0, one = 1.0, a = T[0][items[0]], b = zero, c = zero, d = one;
+        if (count == 2) b = T[1][items[0]], c = T[0][items[1]], d = T[1][items[1]];
         Real determinant = a * d - b * c;
         if (rounded(determinant) == 0.0) return false;
-        since++, version++;
         Real pivot[2][2] = {{d / determinant, -b / determinant}, {-c / determinant, a / determinant}};
         bool leaving[2] = {};
         for (int p = 0; p < count; p++) {
@@ -85,10 +60,9 @@ class Inverse {
         for (int p = 0; p < count; p++)
             for (int s = 0; s < k; s++) {
                 Real sum = zero;
-                for (int q = 0; q < count; q++) sum += own(T[q][members[s]]) * pivot[q][p];
+                for (int q = 0; q < count; q++) sum += T[q][members[s]] * pivot[q][p];
                 // Of T, rows are columns within the basis and within the rest, and minus columns between the two.
-                Real each = own(T[p][members[s]]);
-                left_[p][s] = sum, right_[p][s] = leaving[p] ? each : -each;
+                left_[p][s] = sum, right_[p][s] = leaving[p] ? T[p][members[s]] : -T[p][members[s]];
             }
         for (int s = 0; s < k; s++) {
             for (int p = 0; p < count; p++) add(&K_[size_t(s) * apart_], right_[p].data(), -left_[p][s], k);

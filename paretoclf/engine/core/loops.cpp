@@ -157,29 +157,24 @@ EVERY_PROCESSOR void outside(const int *RESTRICT where, const double *RESTRICT T
     for (int i = 0; i < n; i++) g[i] += where[i] < 0 ? -(a * T[i]) : a * T[i];
 }
 
-EVERY_PROCESSOR void of_kinds(const int8_t *RESTRICT labels, const double *const *g, const double *RESTRICT pinned,
-                              const double *const *error, double step, int n, double *size, double *most, double *fastest) {
-    const double *RESTRICT e = error[0], *RESTRICT de = error[1], *RESTRICT here = g[0], *RESTRICT rate = g[1];
-    double sizes[2][LANES] = {}, errors[2][LANES] = {}, rates[2][LANES] = {};
+EVERY_PROCESSOR void of_kinds(const int8_t *RESTRICT labels, const double *RESTRICT g, const double *RESTRICT pinned,
+                              const double *const *error, double step, int n, double *size, double *most) {
+    const double *RESTRICT e = error[0], *RESTRICT de = error[1];
+    double sizes[2][LANES] = {}, errors[2][LANES] = {};
     auto one = [&](int i, int l) __attribute__((always_inline)) {
         bool odd = labels[i] & 1;
-        double x = std::abs(here[i]), y = std::abs(pinned[i]), off = e[i] + step * de[i], dx = std::abs(rate[i]);
-        double value_rate = odd ? 0.0 : dx, other_rate = odd ? dx : 0.0;
+        double x = std::abs(g[i]), y = std::abs(pinned[i]), off = e[i] + step * de[i];
         double value = odd ? y : x, multiplier = odd ? x : y, own = odd ? 0.0 : off, other = odd ? off : 0.0;
         sizes[0][l] = value > sizes[0][l] ? value : sizes[0][l], sizes[1][l] = multiplier > sizes[1][l] ? multiplier : sizes[1][l];
         errors[0][l] = own > errors[0][l] ? own : errors[0][l], errors[1][l] = other > errors[1][l] ? other : errors[1][l];
-        rates[0][l] = value_rate > rates[0][l] ? value_rate : rates[0][l];
-        rates[1][l] = other_rate > rates[1][l] ? other_rate : rates[1][l];
     };
     int i = 0;
     for (; i + LANES <= n; i += LANES)
         for (int l = 0; l < LANES; l++) one(i + l, l);
     for (; i < n; i++) one(i, 0);
     for (int kind = 0; kind < 2; kind++)
-        for (int l = 0; l < LANES; l++) {
+        for (int l = 0; l < LANES; l++)
             size[kind] = std::max(size[kind], sizes[kind][l]), most[kind] = std::max(most[kind], errors[kind][l]);
-            fastest[kind] = std::max(fastest[kind], rates[kind][l]);
-        }
 }
 
 EVERY_PROCESSOR double arrivals(const double *const *g, const double *const *low, const double *const *high,

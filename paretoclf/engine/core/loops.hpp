@@ -57,9 +57,9 @@ void grow(double *x, double *dx, double by, double once, int n);
 void outside(const int *where, const double *T, double a, int n, double *g);
 
 // The largest sizes of values (labels that are even) and multipliers, of which one is g and the other one pinned; the largest
-// error_0 + step error_1 of those that are g; and their fastest rates.
-void of_kinds(const int8_t *labels, const double *const *g, const double *pinned, const double *const *error, double step, int n,
-              double *size, double *most, double *fastest);
+// error_0 + step error_1 of those that are g.
+void of_kinds(const int8_t *labels, const double *g, const double *pinned, const double *const *error, double step, int n,
+              double *size, double *most);
 
 // out_q += sum_j a_qj row_j, where row j is the n numbers from flat[start[j]] on; rows of a and out are so far apart.
 void add_rows(const double *flat, const int64_t *start, int k, const double *a, int a_apart, int rows, int n, double *out,
@@ -78,9 +78,6 @@ void rotate(const double *row, double *to, double *rest, double c, double s, int
 // (hi, lo) += scale row, and (hi, lo) += row (a, a_lo), in twice the precision.
 void accumulate(double *hi, double *lo, double scale, const double *row, int n);
 void accumulate(double *hi, double *lo, const double *row, double a, double a_lo, int n);
-
-// The same of pairs (hi, lo) that lie side by side.
-void accumulate_pairs(double *x, const double *row, double a, double a_lo, int n);
 
 // (hi, lo) += scale (row, row_lo), in twice the precision.
 void accumulate(double *hi, double *lo, const double *row, const double *row_lo, double scale, int n);

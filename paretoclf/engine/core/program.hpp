@@ -23,12 +23,6 @@ constexpr double PLAIN = 1e6;  // a pivot so many times as large as what it may 
 constexpr double INSTANT = 4e-16;  // a step that is shorter is none
 constexpr double MIXED = 0.05;  // what is affine in t is rounded at t, of that unit
 constexpr double WHEN = 1e-11, ALL = 1e-11;
-// How well a step in doubles must know when it ends, and how well all values and multipliers, or it is taken in twice the
-// precision. These are bounds with all signs alike: times differ by a hundredth of that, and a path is proved as it is
-// stored. STEEP: the same of what the rounding of t does.
-constexpr double CLEAR = 1e-9, UNCLEAR = 1e-9, STEEP = 1e-11;
-constexpr double GIVEN = 1e-15;  // how well the data are known: P = F'F is singular but for some roundings
-constexpr int TURNS = 40;        // of a refinement in twice the precision with an inverse in doubles
 
 // The numbers of a program along its line, at t = 0 and at t = 1; zeros where a bound or slope is infinite.
 struct Program {
@@ -50,23 +44,6 @@ struct Affine {
         else for (size_t i = 0; i < first.size(); i++) now[0][i] = at(int(i), t);
     }
     void step(Real by) { add(now[0].data(), now[1].data(), by, int(first.size())); }
-};
-
-// What is kept of a path: ends of the segments; their labels; which of them begin where the one before ends, but for
-// rounding; and all items at the points between which they lie: two of a segment, of which the first is the last of the one
-// before where that is so. Then labels of the last segment, how far its end may be off, and a point of the next one.
-struct Segments {
-    Vector times{0.0};
-    std::vector<int8_t> pieces;
-    std::vector<char> joined;
-    Vector values, multipliers;
-    std::vector<int8_t> recorded;
-    Vector apart;
-    Vector point[2];
-
-    void reserve(size_t more, int items) {
-        for (Vector *each : {&values, &multipliers}) each->reserve(each->size() + more * items);
-    }
 };
 
 }  // namespace core

@@ -41,16 +41,6 @@ EVERY_PROCESSOR void accumulate(double *RESTRICT hi, double *RESTRICT lo, const 
     }
 }
 
-// x is `n` pairs (hi, lo): as `accumulate`, and both are normal again.
-EVERY_PROCESSOR void accumulate_pairs(double *RESTRICT x, const double *RESTRICT row, double a, double a_lo, int n) {
-    for (int i = 0; i < n; i++) {
-        double p = row[i] * a, e = std::fma(row[i], a, -p);
-        Twice s = two_sum(x[2 * i], p);
-        Twice r = two_sum(s.hi, x[2 * i + 1] + ((e + s.lo) + row[i] * a_lo));
-        x[2 * i] = r.hi, x[2 * i + 1] = r.lo;
-    }
-}
-
 EVERY_PROCESSOR void combine(const double *x_hi, const double *x_lo, const double *const *sum_hi,
                              const double *const *sum_lo, double *RESTRICT hi, double *RESTRICT lo, int n) {
     const double *RESTRICT h0 = sum_hi[0], *RESTRICT h1 = sum_hi[1], *RESTRICT l0 = sum_lo[0], *RESTRICT l1 = sum_lo[1];
