@@ -336,9 +336,7 @@ class _Left:
     def on_all(self, sizes: Sizes, of: Any, size: Array, products: Array) -> Array:
         """Bounds of the same: the largest that is left at any point, in the least units."""
         e, m = self.line.equations, self.line.m
-        few = (
-            np.abs(each[:1]) if each.strides[0] == 0 else np.abs(each).min(axis=0, keepdims=True) for each in self.data
-        )
+        few = (_sizes(each).min(axis=0, keepdims=True) for each in self.data)
         least = (each.min(axis=0, keepdims=True) for each in (self.columns, self.prices))
         units = Units.of(sizes, *few, *least, none=_TINY)
         room, largest = (each.max(axis=0, initial=0.0, keepdims=True) for each in (self.off, self.prices))
@@ -391,9 +389,14 @@ def judged(line: ProgramLine, sizes: Sizes, data: Sequence[Array], X: Array, Z: 
     return left.on_each(*known)
 
 
+def _sizes(data: Array) -> Array:
+    """The sizes of data at points; one row where they stand still."""
+    return np.abs(data[:1] if data.strides[0] == 0 else data)
+
+
 def _largest(data: Array, of: Any) -> Array:
-    """The largest sizes of data at the points of each part; one row where they stand still."""
-    return np.asarray(np.abs(data[:1]) if data.strides[0] == 0 else of.most(np.abs(data)))
+    """The largest of them at the points of each part; one row where they stand still."""
+    return _sizes(data) if data.strides[0] == 0 else np.asarray(of.most(_sizes(data)))
 
 
 def _data(line: ProgramLine, t: Array) -> tuple[Array, Array, Array]:
