@@ -13,10 +13,10 @@ from paretoclf.engine import _core
 from paretoclf.engine.log import Grown, Logged, Writer
 from paretoclf.engine.squares import root
 from paretoclf.engine.start import Data
-from paretoclf.problem.parametric_qp import Trace
+from paretoclf.problem.parametric_qp import ParametricQP, Trace
 
-#: Exchanges between two looks at the keyboard and at the progress bar.
-_TURN = 50
+#: Exchanges between two looks at the keyboard and at the progress bar: at most so many, and fewer of many items.
+_TURN, _PASSED = 50, 200_000
 #: Products with P go through squares where these are no more than this share of the variables.
 _FEW = 1 / 16
 #: What they may miss of P, in units of its diagonal: less than the core allows for rounding (1e-14, general.hpp).
@@ -34,12 +34,17 @@ class CoreWalk:
     logs = True  # whether points of many items are logged
 
     def __init__(self, data: Data, labels: Index) -> None:
-        matrices = data.problem.P, data.problem.A, self.squares(data.problem.P)
-        H = _core.Columns(*(np.ascontiguousarray(each, dtype=float) for each in matrices))
+        H, *more = self.columns(data.problem)
         sides = np.stack([data.low, data.up, data.below, data.above])
         masks = np.stack([data.has_low, data.has_up, data.soft_low, data.soft_up, data.fixed])
-        self._walk = self.precision(H, np.ascontiguousarray(data.q), sides, masks, np.array(labels, dtype=np.int64))
-        self._walk.afresh, self._data = self.afresh, data
+        own = np.ascontiguousarray(data.q), sides, masks, np.array(labels, dtype=np.int64)
+        self._walk, self._data = self.precision(H, *own, *more), data
+        self._walk.afresh = self.afresh
+
+    def columns(self, problem: ParametricQP) -> tuple[Any, ...]:
+        """The matrix H, and what more the core needs."""
+        matrices = problem.P, problem.A, self.squares(problem.P)
+        return (_core.Columns(*(np.ascontiguousarray(each, dtype=float) for each in matrices)),)
 
     def squares(self, P: Array) -> Array:
         """F with F'F = P up to rounding where that has few rows, by which products are faster; else without rows."""
@@ -71,8 +76,9 @@ class CoreWalk:
         points = Grown(np.float64, items), Grown(np.float64, items)
         writer = Writer(self._data) if keep and self.logs and items >= LOGGED else None
         t.add(np.full(1, walk.t))
+        turn = min(_TURN, 1 + _PASSED // max(items, 1))
         while stopped == _PAUSED:
-            stopped = walk.run(limit, keep, _TURN)
+            stopped = walk.run(limit, keep, turn)
             if report is not None:
                 report(walk.t)
             if keep:
@@ -112,12 +118,18 @@ class AfreshWalk(CoreWalk):
     afresh = True
 
 
-class TwiceWalk(CoreWalk):
-    """The same in twice the precision."""
+class FineWalk(CoreWalk):
+    """The same with solutions in twice the precision, on a basis in doubles (``coarse.hpp``)."""
 
-    precision = _core.TwiceWalk
+    precision: Any = _core.FineWalk
     logs = False  # a value that is the sum of what cancels would lose its digits
 
     def squares(self, P: Array) -> Array:
-        """None: rounding of F'F is curvature here (``path/squares.py``)."""
+        """None: products with P are as precise as its numbers."""
         return np.zeros((0, len(P)))
+
+
+class TwiceWalk(FineWalk):
+    """The same with the basis in twice the precision, too: rounding of P is curvature here (``squares.py``)."""
+
+    precision = _core.TwiceWalk

@@ -16,14 +16,19 @@ Found = TypeVar("Found")
 
 #: For any program, the walks to try one after the other.
 WALKS: dict[str, tuple[WalkOf, ...]] = {"textbook": (Walk,)}
+#: For sparse ones.
+SPARSE: WalkOf | None = None
 DEFAULT = "textbook"
 _said = False  # that there is no compiled engine
 #: What to try where a path of an engine is refused.
 _NEXT = {"fast": "careful"}
 try:
-    from paretoclf.engine.core_walk import AfreshWalk, CoreWalk, TwiceWalk
+    from paretoclf.engine.core_walk import AfreshWalk, CoreWalk, FineWalk, TwiceWalk
+    from paretoclf.engine.sparse_walk import SparseWalk
 
-    WALKS, DEFAULT = {"fast": (CoreWalk, AfreshWalk, TwiceWalk), "careful": (TwiceWalk, AfreshWalk), **WALKS}, "fast"
+    _CAREFUL = FineWalk, TwiceWalk
+    WALKS, DEFAULT = {"fast": (CoreWalk, AfreshWalk, *_CAREFUL), "careful": _CAREFUL, **WALKS}, "fast"
+    SPARSE = SparseWalk
 except ImportError:  # installed without a C++ compiler
     pass
 

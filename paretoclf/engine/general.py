@@ -3,8 +3,8 @@
 A box whose P is an operator is followed by the core that is made for boxes, where there is one.
 
 A problem in doubles is followed in units in which its numbers are of one size. Where rounding errors leave open how it
-goes on, it is followed again: in fractions if it is small, else with every step computed afresh, from another start,
-and in twice the precision.
+goes on, it is followed again: with every step computed afresh, with all solutions in twice the precision, from another
+start, and with the basis in twice the precision, too. A small one goes from such solutions to fractions.
 """
 
 from __future__ import annotations
@@ -21,10 +21,9 @@ import scipy.sparse as sp
 from paretoclf.common.checks import Array, Index
 from paretoclf.common.errors import DegeneratePathError
 from paretoclf.common.progress import meter, reaching
-from paretoclf.engine.engines import DEFAULT, WALKS, chosen, turns
+from paretoclf.engine.engines import SPARSE, WALKS, chosen, turns
 from paretoclf.engine.in_fractions import in_doubles, in_fractions
 from paretoclf.engine.log import Logged
-from paretoclf.engine.sparse_walk import SparseWalk
 from paretoclf.engine.squares import through_squares
 from paretoclf.engine.start import Data, WalkOf, first_labels, shifted, without_inequalities
 from paretoclf.engine.textbook import Walk
@@ -85,10 +84,10 @@ def follow(
                 if (box := box_trace(name, problem, labels, max_events, progress)) is not None:
                     return box
     limit = 200 * problem.items + 10_000 if max_events is None else max_events
-    if sp.issparse(problem.P) and not precise and chosen(engine) == DEFAULT:
+    if sp.issparse(problem.P) and not precise and SPARSE is not None and chosen(engine) != "textbook":
         with suppress(DegeneratePathError):
             stated, d = equilibrated(problem)
-            return _restated(_followed(stated, labels, walk=SparseWalk, limit=limit, progress=progress), stated, d)
+            return _restated(_followed(stated, labels, walk=SPARSE, limit=limit, progress=progress), stated, d)
     problem = problem.dense()
     if problem.P.dtype == object:
         return _followed(problem, labels, walk=Walk, limit=limit, progress=progress)
@@ -113,6 +112,9 @@ def follow(
         found = way()
     except DegeneratePathError as refused:
         if problem.items <= _SMALL and (same := in_fractions(problem)) is not None:
+            if not precise and len(coarse) > 1:
+                with suppress(DegeneratePathError):  # fractions may be slow
+                    return _restated(plain(coarse[-1], 0), stated, d)
             return in_doubles(_followed(same, labels, walk=Walk, **how))
         tried = _WAYS if len(coarse) > 1 and not precise else f"from {_DRAWS if coarse[-1] is finest else 2} starts"
         found = _again(others, refused, tried)

@@ -89,13 +89,16 @@ class PointLog:
         return values, found
 
     def scaled(self, d: Array) -> PointLog:
-        """The same where items have these units."""
-        n, own, data = self.problem.n, self.variables.copy(), self.data
+        """The same where items have these units; its numbers are taken over."""
+        n, own, data = self.problem.n, self.variables, self.data
         for part in range(0, len(own), 1024):
             here = slice(part, part + 1024)
             own[here] *= np.where(self.labels[self.own[here], :n] % 2 != 0, 1.0 / d[:n], d[:n])
+        for part in range(0, self.rows.size, 2**18):
+            here = slice(part, part + 2**18)
+            self.prices[here] /= d[self.rows[here]]
         data = replace(data, low=data.low * d, up=data.up * d, below=data.below / d, above=data.above / d)
-        return replace(self, data=data, variables=own, prices=self.prices / d[self.rows], units=self.units * d)
+        return replace(self, data=data, units=self.units * d)
 
 
 def _on_line(ends: Array, t: Array, where: Any) -> Array:

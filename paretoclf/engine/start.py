@@ -124,8 +124,9 @@ def shifted(data: Data, labels: Index, walk: WalkOf, draw: int = 0) -> Data:
     up[0] = np.where(inside & data.has_up & ((v >= up[0]) | data.fixed), v + room, up[0])
     low[0] = np.where((labels == BELOW) & (v >= low[0]), v + unit, low[0])
     up[0] = np.where((labels == ABOVE) & (v <= up[0]), v - unit, up[0])
-    up[0] = np.where((labels == BELOW) & data.fixed, low[0], up[0])
-    low[0] = np.where((labels == ABOVE) & data.fixed, up[0], low[0])
+    crossed = data.has_low & data.has_up & ((low[0] > up[0]) | data.fixed)  # by what was shifted: the other one follows
+    up[0] = np.where((labels == BELOW) & crossed, low[0], up[0])
+    low[0] = np.where((labels == ABOVE) & crossed, up[0], low[0])
     kink = data.fixed & (labels == LOWER)
     most = np.where(labels == LOWER, np.where(data.soft_low, below[0], np.maximum(y, unit)), 0 * y)
     least = np.where((labels == UPPER) | kink, np.where(data.soft_up, -above[0], np.minimum(y, -unit)), 0 * y)

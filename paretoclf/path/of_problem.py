@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from paretoclf.common.errors import DegeneratePathError, InputError
 from paretoclf.common.files import AnyFile
 from paretoclf.common.linear_programs import linprog
 from paretoclf.common.tolerances import CERTIFY
+from paretoclf.engine.engines import ENGINES
 from paretoclf.engine.general import follow
 from paretoclf.engine.reduction.presolve import reduce
 from paretoclf.engine.reduction.program import AnyPoints, ProgramLine, between
@@ -323,8 +324,10 @@ def trace_problem(
         with suppress(DegeneratePathError):
             return _traced(source, reduced, reducing, **how)
     # Its points may be known too little, or the products of rows that are squared bend where the program does not.
-    with suppress(DegeneratePathError):
-        return _traced(source, reduced, reducing, precise=True, **how)
+    careful: tuple[dict[str, Any], ...] = ({"engine": "careful"},) if "careful" in ENGINES else ()
+    for finer in (*careful, {"precise": True}):
+        with suppress(DegeneratePathError):
+            return _traced(source, reduced, reducing, finer=finer, **how)
     plain, more = _timed(lambda: reduce(source.line, squares=False))
     if plain.problem.items != reduced.problem.items:  # else it is the same problem
         with suppress(DegeneratePathError):
@@ -341,11 +344,11 @@ def _traced(
     certify: bool,
     max_events: int | None,
     progress: bool | None,
-    precise: bool = False,
+    finer: dict[str, Any] | None = None,
 ) -> ProblemPath:
     """The path by one reduction, which took some seconds."""
-    followed = partial(follow, max_events=max_events, progress=progress, precise=precise)
-    found, tracing = _timed(lambda: followed(reduced.problem))
+    limits = {"max_events": max_events, "progress": progress, **(finer or {})}
+    found, tracing = _timed(lambda: follow(reduced.problem, **limits))
     if found.status == "limit" and max_events is None:
         raise out_of_exchanges(found)
     ray = None if found.status in ("end", "limit") else ray_of(reduced, found)

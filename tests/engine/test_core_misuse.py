@@ -12,6 +12,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
+from scipy.sparse.linalg import splu
 
 from paretoclf.engine.segments import Line
 from paretoclf.problem.operator import Matrix
@@ -46,6 +48,27 @@ def dense(Z=Q, p=ONES, kappa=KAPPA, group=GROUP, m=1):
 
 def sparse(ptr=PTR, columns=COLUMNS, values=VALUES, d=D, p=ONES, m=1):
     return core.SparseTracker(ptr, columns, values, d, p, KAPPA, GROUP, m)
+
+
+def whole_of(P=K, A=None):
+    """The columns of H of a program, as a sparse walk has them: where each begins, rows, entries."""
+    A = ROWS if A is None else A
+    H = sp.csc_array(np.block([[P, A.T], [A, np.zeros((len(A), len(A)))]]))
+    return H.indptr.astype(np.int32), H.indices.astype(np.int32), H.data
+
+
+def factor(items):
+    """Of a block that is a diagonal, whatever it is."""
+    k, empty = len(items), np.zeros(0, dtype=np.int32)
+    begin, own = np.arange(k + 1, dtype=np.int32), np.arange(k, dtype=np.int32)
+    return (np.zeros(k + 1, dtype=np.int32), empty, np.zeros(0)), (begin, own, np.ones(k)), own, own
+
+
+def on_sparse(begin=None, rows=None, values=None, n=N, make=factor, labels=None):
+    usual = whole_of()
+    given = [mine if mine is not None else its for mine, its in zip((begin, rows, values), usual, strict=True)]
+    labels = LABELS if labels is None else labels
+    return core.SparseWalk(core.Columns.sparse(*given, n), TERM, LINES, MASKS, labels, make)
 
 
 ITEMS = N + 2  # of a program of N variables and two rows
@@ -198,6 +221,26 @@ CONSTRUCTORS = {
     "labels beyond": lambda: program(labels=LABELS + 3),
     "labels far below": lambda: program(labels=LABELS - 2**40, kind="TwiceWalk"),
     "labels of floats": lambda: program(labels=LABELS + 0.5),
+    "columns that go back": lambda: on_sparse(begin=whole_of()[0][::-1].copy()),
+    "columns beyond the entries": lambda: on_sparse(begin=whole_of()[0] + 1),
+    "rows beyond": lambda: on_sparse(rows=whole_of()[1] + 3),
+    "rows below 0": lambda: on_sparse(rows=whole_of()[1] - 1),
+    "rows twice": lambda: on_sparse(rows=0 * whole_of()[1]),
+    "entries are short": lambda: on_sparse(values=whole_of()[2][1:]),
+    "entries are nan": lambda: on_sparse(values=whole_of()[2] * np.nan),
+    "more variables than items": lambda: on_sparse(n=ITEMS + 1),
+    "a factor of nobody": lambda: on_sparse(make=lambda items: ()).solve(0.0),
+    "a factor of others": lambda: on_sparse(make=lambda items: factor(items[1:])).solve(0.0),
+    "a factor without a diagonal": lambda: on_sparse(
+        make=lambda items: (factor(items)[0],) * 2 + factor(items)[2:]
+    ).solve(0.0),
+    "a factor with rows beyond": lambda: on_sparse(
+        make=lambda items: (*factor(items)[:2], *(i + 1 for i in factor(items)[2:]))
+    ).solve(0.0),
+    "a factor that goes back": lambda: on_sparse(
+        make=lambda items: (tuple(each[::-1].copy() for each in factor(items)[1]), *factor(items)[1:])
+    ).solve(0.0),
+    "no factor at all": lambda: on_sparse(make=None),
     "a walk on nothing": lambda: core.Walk(None, TERM, LINES, MASKS, LABELS),
     "a walk of nobody": lambda: core.Walk.__new__(core.Walk).run(1, True, 1),
     "columns of nobody": lambda: core.Walk(core.Columns.__new__(core.Columns), TERM, LINES, MASKS, LABELS),
@@ -314,8 +357,24 @@ def follow(seed):
     P, A = r.integers(-2, 3, (N, N)).astype(float), r.integers(-1, 2, (2, N)).astype(float)
     sides, masks = r.integers(-2, 3, LINES.shape).astype(float), r.random(MASKS.shape) < 0.5
     P = P @ P.T if seed % 3 else P
-    kind = ("Walk", "TwiceWalk")[seed % 2]
-    T = program(P, A, P[: r.integers(0, 3)].copy(), r.normal(size=(2, N)), sides, masks, r.integers(-2, 3, ITEMS), kind)
+    q, labels = r.normal(size=(2, N)), r.integers(-2, 3, ITEMS)
+    if seed % 5 == 4:
+        given = sp.csc_array((whole := whole_of(P, A))[::-1], shape=(ITEMS, ITEMS))
+
+        def make(items):
+            if (lucky := r.random()) < 0.1:
+                raise ValueError
+            if lucky < 0.2:
+                return None
+            if lucky < 0.3:
+                return factor(items)
+            found = splu(sp.csc_array(given[items][:, items]))
+            return *((each.indptr, each.indices, each.data) for each in (found.L, found.U)), found.perm_r, found.perm_c
+
+        T = core.SparseWalk(core.Columns.sparse(*whole, N), q, sides, masks, labels, make)
+        T.border = int(r.integers(-1, 5))
+    else:
+        T = program(P, A, P[: r.integers(0, 3)].copy(), q, sides, masks, labels, ("Walk", "TwiceWalk")[seed % 2])
     calls = [
         lambda: T.run(int(r.integers(0, 40)), bool(r.integers(2)), int(r.integers(-1, 20))),
         lambda: T.run(2**62, True, 30),
@@ -406,5 +465,5 @@ def test_the_stub_says_what_there_is():
         if "Tracker" in name:
             assert there == {each for each in members if each != "__init__"} | plain
         for each, node in members.items():
-            if not node.decorator_list:
+            if not any(isinstance(mark, ast.Name) and mark.id == "property" for mark in node.decorator_list):
                 fits(getattr(kind, each), node)

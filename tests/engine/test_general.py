@@ -19,7 +19,8 @@ from paretoclf.engine import general
 from paretoclf.engine.boxes import BOXES
 from paretoclf.engine.engines import DEFAULT, ENGINES, WALKS
 from paretoclf.engine.general import follow
-from paretoclf.engine.start import Data, first_labels, shifted
+from paretoclf.engine.in_fractions import in_fractions
+from paretoclf.engine.start import Data, first_labels, shifted, without_inequalities
 from paretoclf.engine.textbook import Walk
 from paretoclf.problem.lines import lines_of
 from paretoclf.problem.parametric_qp import LOWER, UPPER, ParametricQP
@@ -562,3 +563,83 @@ def test_a_start_has_no_ties_that_can_be_helped():
             else:
                 assert not (data.has_low[i] and v[i] == line.low[0, i])
                 assert not (data.has_up[i] and v[i] == line.up[0, i])
+
+
+@pytest.mark.parametrize(
+    "walk", dict.fromkeys((WALKS["textbook"][0], WALKS[DEFAULT][0])), ids=lambda walk: walk.__name__
+)
+def test_a_start_from_the_basis_without_inequalities_leads_to_the_same_end(walk):
+    """An item beyond a soft bound is shifted there, and so is its other bound where the two would cross."""
+    rng, how = np.random.default_rng(5), {"walk": walk, "limit": 10**5, "progress": False}
+    for _ in range(60):
+        problem = drawn(rng, large=False)
+        try:
+            guess = without_inequalities(Data.of(problem), walk)
+        except DegeneratePathError:  # it is no basis
+            continue
+        found, other = (general._followed(problem, labels, **how) for labels in (guess, None))
+        assert found.status == other.status
+        assert found.t[-1] == pytest.approx(other.t[-1], abs=1e-10)
+
+
+def fine_walks(problem, monkeypatch):
+    """Paths with solutions in two doubles on a basis in doubles, carried on and computed afresh."""
+    from paretoclf.engine.core_walk import FineWalk
+
+    paths = []
+    for afresh in (False, True):
+        with monkeypatch.context() as patch:
+            patch.setattr(FineWalk, "afresh", afresh)
+            paths.append(general._followed(problem, None, walk=FineWalk, limit=10**5, progress=False))
+    return paths
+
+
+def ill_conditioned_lasso(n, cond):
+    """A lasso from where all coefficients are 0 to no penalty, of columns with a large condition."""
+    rng = np.random.default_rng(0)
+    U, V = (np.linalg.qr(rng.normal(size=(k, n)))[0] for k in (2 * n, n))
+    X = (U * np.logspace(0, -np.log10(cond), n)) @ V.T
+    c = X.T @ (X @ rng.normal(size=n) + 0.01 * rng.normal(size=2 * n))
+    zero = np.zeros((2, n))
+    slope = np.stack([np.full(n, 1.01 * abs(c).max()), zero[0]])
+    return ParametricQP(X.T @ X, np.zeros((0, n)), np.stack([-c, -c]), zero, zero, slope, slope)
+
+
+@pytest.mark.skipif("fast" not in ENGINES, reason="installed without a C++ compiler")
+@pytest.mark.parametrize("cond", [1e4, 1e6, 1e7])
+def test_solutions_in_twice_the_precision_decide_what_doubles_leave_open(cond, monkeypatch):
+    """A lasso of so large a condition: its path is that in fractions."""
+    problem, _ = general.equilibrated(ill_conditioned_lasso(7, cond))
+    exact = general._followed(in_fractions(problem), None, walk=Walk, limit=10**5, progress=False)
+    for found in fine_walks(problem, monkeypatch):
+        assert found.labels.tolist() == exact.labels.tolist()
+        np.testing.assert_allclose(found.t, exact.t.astype(float), rtol=0, atol=1e-12)
+        for t in np.linspace(0, 1, 9):
+            k = max(int(np.searchsorted(exact.t.astype(float), t)) - 1, 0)
+            share = (Fraction(t) - exact.t[k]) / (exact.t[k + 1] - exact.t[k])
+            v = (1 - share) * exact.v[k, 0] + share * exact.v[k, 1]
+            value = objective(problem, t, v.astype(float))
+            assert objective(problem, t, at(found, t)) == pytest.approx(value, rel=1e-10, abs=1e-12)
+
+
+@pytest.mark.skipif("fast" not in ENGINES, reason="installed without a C++ compiler")
+@pytest.mark.parametrize(("n", "plain"), [(20, 1), (40, 2)])
+def test_solutions_in_two_doubles_are_asked_for_before_a_basis_in_two_is(n, plain, monkeypatch):
+    """Neither fractions nor two doubles throughout are asked for; a small program is not computed afresh, either."""
+    problem, followed, asked = ill_conditioned_lasso(n, 1e6), general._followed, []
+
+    def counted(*given, walk, **how):
+        asked.append(walk)
+        return followed(*given, walk=walk, **how)
+
+    monkeypatch.setattr(general, "_followed", counted)
+    found = follow(problem, progress=False)
+    core, afresh, fine, twice = WALKS["fast"]
+    assert asked == [*(core, afresh)[:plain], fine]
+    stated, d = general.equilibrated(problem)
+    whole = followed(stated, None, walk=twice, limit=10**5, progress=False)
+    assert found.status == "end"
+    assert found.labels.tolist() == whole.labels.tolist()
+    np.testing.assert_allclose(found.t, whole.t, rtol=0, atol=1e-12)
+    v, size = whole.v * d, np.abs(whole.v * d).max()
+    np.testing.assert_allclose(found.v, v, rtol=0, atol=1e-9 * size)

@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
+from paretoclf.engine import general as engine
+from paretoclf.engine.engines import ENGINES, WALKS
 from paretoclf.engine.general import follow
 from paretoclf.path import of_problem
 from paretoclf.path.of_problem import trace_problem
@@ -511,6 +513,30 @@ def test_points_that_doubles_know_too_little_are_found_in_twice_the_precision(se
     path = pc.trace(problem, start, stop)
     assert path.proof.passes()
     assert against_clarabel(problem, start, stop, path, (0.2, 0.8)) < 1e-6
+
+
+@pytest.mark.skipif("fast" not in ENGINES, reason="installed without a C++ compiler")
+def test_a_path_that_fails_its_proof_is_followed_with_solutions_in_twice_the_precision(monkeypatch):
+    """A lasso whose columns have a condition of 1e6: in doubles, ten breakpoints next to its end were not there."""
+    rng, n = np.random.default_rng(0), 7
+    U, V = (np.linalg.qr(rng.normal(size=(k, n)))[0] for k in (2 * n, n))
+    X = (U * np.logspace(0, -6, n)) @ V.T
+    y = X @ rng.normal(size=n) + 0.01 * rng.normal(size=2 * n)
+    w, lam = cp.Variable(n, name="w"), cp.Parameter(nonneg=True, name="lam")
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(X @ w - y) / 2 + lam * cp.norm1(w)))
+    followed, asked = engine._followed, []
+
+    def counted(*given, walk, **how):
+        asked.append(walk)
+        return followed(*given, walk=walk, **how)
+
+    monkeypatch.setattr(engine, "_followed", counted)
+    path = pc.trace(problem, {lam: np.abs(X.T @ y).max()}, {lam: 0.0}, progress=False)
+    core, _, fine, _ = WALKS["fast"]
+    assert asked == [core, fine]
+    assert path.proof.passes()
+    least, *_ = np.linalg.lstsq(X, y)
+    assert path.value(1.0) == pytest.approx(np.sum((X @ least - y) ** 2) / 2, rel=1e-10)
 
 
 def test_a_multiplier_whose_terms_cancel_is_none():

@@ -10,7 +10,7 @@
 
 namespace core {
 
-template <class Real>
+template <class Basis>
 class Carried {
   public:
     Vector left[2];    // bounds of r where it is, and of its rate
@@ -22,14 +22,14 @@ class Carried {
     void forget() { made_ = false; }  // the basis is another one, or K is
 
     // What is left there is that of a solution that has just been computed, next to the largest terms of its equations.
-    void begin(const Inverse<Real> &K, int n, const double (*terms)[2]) {
+    void begin(const Basis &K, int n, const double (*terms)[2]) {
         for (int r = 0; r < 2; r++) {
             largest(left[r], K, n, share_[r]);
             for (int kind = 0; kind < 2; kind++) share_[r][kind] = terms[r][kind] > 0.0 ? share_[r][kind] / terms[r][kind] : 0.0;
         }
     }
     // Whether it is no more than so many times as much as that of one that is computed now would be.
-    bool fits(const Inverse<Real> &K, int n, const double (*terms)[2]) const {
+    bool fits(const Basis &K, int n, const double (*terms)[2]) const {
         for (int r = 0; r < 2; r++) {
             double most[2];
             largest(left[r], K, n, most);
@@ -39,7 +39,7 @@ class Carried {
         return true;
     }
     // How wrong each item may be for what is left of the equations of all.
-    void bound(const Columns &H, const Inverse<Real> &K, const Vector &of, Vector &out) {
+    void bound(const Columns &H, const Basis &K, const Vector &of, Vector &out) {
         if (!made_) {
             int k = K.size();
             for (int kind = 0; kind < 2; kind++) {
@@ -61,7 +61,7 @@ class Carried {
     void add(int r, int which, double by) { core::add(left[r].data(), column[which].data(), by, int(left[r].size())); }
 
     // The largest of members: variables and rows.
-    static void largest(const Vector &of, const Inverse<Real> &K, int n, double *most) {
+    static void largest(const Vector &of, const Basis &K, int n, double *most) {
         most[0] = most[1] = 0.0;
         for (int j : K.members) most[j >= n] = std::max(most[j >= n], of[j]);
     }

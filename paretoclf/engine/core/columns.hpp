@@ -7,6 +7,7 @@
 
 #include "loops.hpp"
 #include "real.hpp"
+#include "twice.hpp"
 
 namespace core {
 
@@ -14,6 +15,7 @@ using Vector = std::vector<double>;
 using Indices = std::vector<int>;
 
 inline void add(double *x, const double *row, double a, int n) { advance(x, row, a, n); }
+inline void add(Twice *x, const Twice *row, Twice a, int n) { advance(x, row, a, n); }
 template <class Number>
 inline void add(Twice *x, const Number *row, Twice a, int n) {
     for (int i = 0; i < n; i++) x[i] = add_product(x[i], row[i], a);
@@ -27,6 +29,7 @@ class Columns {
     Columns(const double *P, const double *A, const double *F, int n, int m, int rank)
         : n(n), items(n + m), rank(rank), F_(F, F + size_t(rank) * n) {
         Vector column(items);
+        sparse_ = false;
         for (int j = 0; j < n; j++) unit_.push_back(std::sqrt(std::max(P[size_t(j) * n + j], 0.0)));
         top_.assign(items, 0.0);
         for (int i = 0; i < m; i++)
@@ -43,6 +46,22 @@ class Columns {
         }
     }
 
+    // A large, sparse H by its columns, rows of which increase; no entry is 0.
+    Columns(const int *begin, const int *rows, const double *values, int n, int m)
+        : n(n), items(n + m), rank(0), values_(values, values + begin[n + m]), rows_(rows, rows + begin[n + m]) {
+        sparse_ = true;
+        begin_.assign(begin, begin + items + 1), rows_begin_ = begin_;
+        diagonal_.assign(items, 0.0), top_.assign(items, 0.0), first_.assign(items, 0), dense_.assign(items, 0);
+        below_.assign(items, 0);
+        for (int j = 0; j < items; j++)
+            each(j, [&](int row, double value) {
+                if (row == j) diagonal_[j] = value;
+                if ((row < n) != (j < n)) top_[j] = std::max(top_[j], std::abs(value));
+                below_[j] += row >= n, below_all_ += row >= n;
+            });
+        for (int j = 0; j < n; j++) unit_.push_back(std::sqrt(std::max(diagonal_[j], 0.0)));
+    }
+
     double diagonal(int j) const { return diagonal_[j]; }
     double top(int j) const { return top_[j]; }  // the largest of A
     int count(int j) const { return int(begin_[j + 1] - begin_[j]); }
@@ -56,6 +75,15 @@ class Columns {
         if (dense_[j] && count >= SHORT) return add(out + first_[j], values, a, count);
         each(j, [&](int row, double value) { out[row] = plus(out[row], value, a); });
     }
+    // out += sum_a by_a (column of the a-th of some items)
+    template <class Real>
+    void add_all(const Indices &some, const Real *by, Real *out) const {
+        if constexpr (!std::is_same_v<Real, double>)
+            if (sparse_) return add_columns(begin_.data(), rows_.data(), values_.data(), some.data(), by, int(some.size()), out);
+        for (size_t a = 0; a < some.size(); a++) add_to(some[a], by[a], out);
+    }
+    template <class Do>
+    void each(int j, const Do &what) const { each(j, 0, what); }  // entries of a column: row and value
     // For each of two: out += a (column j), and sizes += b |column j|
     template <class Real>
     void add_both(int j, const Real *a, const double *b, std::vector<Real> *out, Vector *sizes) const {
@@ -137,8 +165,6 @@ class Columns {
     static double plus(double x, double value, double a) { return x + a * value; }
     static Twice plus(Twice x, double value, Twice a) { return add_product(x, value, a); }
     template <class Do>
-    void each(int j, const Do &what) const { each(j, 0, what); }
-    template <class Do>
     void each(int j, int from, const Do &what) const {
         const double *values = &values_[begin_[j]];
         int count = int(begin_[j + 1] - begin_[j]);
@@ -168,6 +194,7 @@ class Columns {
     int below_all_ = 0;
     std::vector<size_t> begin_, rows_begin_;
     std::vector<char> dense_;
+    bool sparse_;  // no column is dense
 };
 
 }  // namespace core

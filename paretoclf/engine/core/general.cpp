@@ -3,9 +3,13 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/tuple.h>
 
 #include <atomic>
 #include <memory>
+
+#include "bordered.hpp"
+#include "coarse.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -14,6 +18,8 @@ using namespace core;
 using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Sides = nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 using Masks = nb::ndarray<const bool, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Whole = nb::ndarray<const int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Numbers = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Labels = nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 static void require(bool fits, const char *what) {
@@ -49,9 +55,9 @@ static nb::object points(const W &walk, int count) {
 }
 
 // What Python calls: a walk that has one user at a time. Calls give the interpreter's lock away.
-template <class Real>
-struct GuardedWalk : Walk<Real> {
-    using Walk<Real>::Walk;
+template <class Real, class Basis>
+struct GuardedWalk : Walk<Real, Basis> {
+    using Walk<Real, Basis>::Walk;
     std::atomic<bool> taken{false};
 };
 template <class T>
@@ -84,19 +90,73 @@ static Program program_of(const Columns &H, const Matrix &q, const Sides &sides,
     return out;
 }
 
-template <class Real>
+static std::vector<int8_t> labels_of(const Columns &H, const Labels &labels) {
+    require(labels.size() == size_t(H.items), "one label per item");
+    require(std::all_of(labels.data(), labels.data() + labels.size(), [](int64_t x) { return x >= -2 && x <= 2; }),
+            "labels lie between -2 and 2");
+    return std::vector<int8_t>(labels.data(), labels.data() + labels.size());
+}
+// A triangle by columns, without its diagonal, which is put beside where that is asked for.
+static Factor::Triangle triangle_of(nb::handle given, int k, Vector *diagonal) {
+    auto [begin, rows, values] = nb::cast<std::tuple<Whole, Whole, Numbers>>(given);
+    require(begin.size() == size_t(k) + 1 && rows.size() == values.size() && begin(0) == 0 && begin(k) == int(rows.size()),
+            "a triangle has a column an item");
+    Factor::Triangle T;
+    T.begin.push_back(0);
+    for (int c = 0; c < k; c++) {
+        require(begin(c) <= begin(c + 1) && begin(c + 1) <= begin(k), "columns begin where others end");
+        for (int e = begin(c); e < begin(c + 1); e++) {
+            require(rows(e) >= 0 && rows(e) < k, "rows lie in the triangle");
+            if (rows(e) != c) T.rows.push_back(rows(e)), T.values.push_back(values(e));
+            else if (diagonal) diagonal->push_back(values(e));
+        }
+        T.begin.push_back(int(T.rows.size()));
+    }
+    return T;
+}
+// A basis whose factors come from Python: a function from items to L, U and where rows and columns are, or None.
+static Bordered<Twice> bordered(nb::callable make) {
+    Bordered<Twice> basis;
+    basis.make = [make](const Indices &items, Factor &out) {
+        nb::gil_scoped_acquire closed;
+        nb::object found = make(array(Indices(items), {items.size()}));
+        if (found.is_none()) return false;
+        int k = int(items.size());
+        out.L = triangle_of(found[0], k, nullptr), out.U = triangle_of(found[1], k, &out.diagonal);
+        require(int(out.diagonal.size()) == k, "a triangle has its diagonal");
+        for (int part = 0; part < 2; part++) {
+            auto order = nb::cast<Whole>(found[2 + part]);
+            require(order.size() == size_t(k), "one place a row, and a column");
+            (part ? out.columns : out.rows).assign(order.data(), order.data() + k);
+            for (int place : part ? out.columns : out.rows) require(place >= 0 && place < k, "places lie in the triangle");
+        }
+        return true;
+    };
+    return basis;
+}
+
+template <class Real, class Basis>
 static void walk(nb::module_ &module, const char *name) {
-    using W = GuardedWalk<Real>;
-    nb::class_<W>(module, name)
-        .def(
+    using W = GuardedWalk<Real, Basis>;
+    auto face = nb::class_<W>(module, name);
+    if constexpr (std::is_same_v<Basis, Bordered<Twice>>)
+        face.def(
+            "__init__",
+            [](W *self, const Columns &H, Matrix q, Sides sides, Masks masks, Labels labels, nb::callable make) {
+                new (self) W(H, program_of(H, q, sides, masks), labels_of(H, labels), bordered(make));
+            },
+            "H"_a, "q"_a, "sides"_a, "masks"_a, "labels"_a.noconvert(), "make"_a, nb::keep_alive<1, 2>())
+            .def_prop_rw("border", [](W &self) { return Only(self), self.basis().border; },
+                         [](W &self, int border) { Only turn(self);
+                             self.basis().border = border; });
+    else
+        face.def(
             "__init__",
             [](W *self, const Columns &H, Matrix q, Sides sides, Masks masks, Labels labels) {
-                require(labels.size() == size_t(H.items), "one label per item");
-                require(std::all_of(labels.data(), labels.data() + labels.size(), [](int64_t x) { return x >= -2 && x <= 2; }),
-                        "labels lie between -2 and 2");
-                new (self) W(H, program_of(H, q, sides, masks), std::vector<int8_t>(labels.data(), labels.data() + labels.size()));
+                new (self) W(H, program_of(H, q, sides, masks), labels_of(H, labels));
             },
-            "H"_a, "q"_a, "sides"_a, "masks"_a, "labels"_a.noconvert(), nb::keep_alive<1, 2>())
+            "H"_a, "q"_a, "sides"_a, "masks"_a, "labels"_a.noconvert(), nb::keep_alive<1, 2>());
+    face
         .def("solve", [](W &self, double t) {  // values and multipliers at t, and their rates; None if refused
             Only turn(self);
             if (!self.show(Real(t))) return nb::object(nb::none());
@@ -162,7 +222,24 @@ void bind_general(nb::module_ &module) {
                 require(finite(P) && finite(A) && finite(F), "P, A and F must be finite");
                 new (self) Columns(P.data(), A.data(), F.data(), int(n), int(m), int(rank));
             },
-            "P"_a, "A"_a, "F"_a);
-    walk<double>(module, "Walk");
-    walk<Twice>(module, "TwiceWalk");
+            "P"_a, "A"_a, "F"_a)
+        .def_static(
+            "sparse",
+            [](Whole begin, Whole rows, Numbers values, int n) {
+                require(begin.size() > 0 && begin(0) == 0 && rows.size() == values.size(), "columns begin where others end");
+                int items = int(begin.size()) - 1;
+                require(n >= 0 && n <= items && begin(items) == int(rows.size()), "n of the items are variables");
+                for (int j = 0; j < items; j++) {
+                    require(begin(j) <= begin(j + 1) && begin(j + 1) <= begin(items), "columns begin where others end");
+                    for (int e = begin(j); e < begin(j + 1); e++)
+                        require(rows(e) >= 0 && rows(e) < items && (e == begin(j) || rows(e - 1) < rows(e)), "rows increase");
+                }
+                require(finite(values), "the entries must be finite");
+                return new Columns(begin.data(), rows.data(), values.data(), n, items - n);
+            },
+            "begin"_a, "rows"_a, "values"_a, "n"_a);
+    walk<double, Inverse<double>>(module, "Walk");
+    walk<Twice, Coarse>(module, "FineWalk");
+    walk<Twice, Inverse<Twice>>(module, "TwiceWalk");
+    walk<Twice, Bordered<Twice>>(module, "SparseWalk");
 }

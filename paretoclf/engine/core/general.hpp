@@ -16,7 +16,7 @@
 
 namespace core {
 
-template <class Real>
+template <class Real, class Basis = Inverse<Real>>
 class Walk {
   public:
     enum Status { PAUSED, END, INFEASIBLE, UNBOUNDED, LIMIT, REFUSED };
@@ -38,9 +38,9 @@ class Walk {
     std::vector<char> joined;
     Vector values, multipliers;
 
-    Walk(const Columns &H, Program program, std::vector<int8_t> begin)
-        : labels(std::move(begin)), H_(H), p_(std::move(program)), N_(H.items), n_(H.n), pinned_(N_), known_(N_), low_(N_),
-          high_(N_), q_(n_), carried_(N_) {
+    Walk(const Columns &H, Program program, std::vector<int8_t> begin, Basis basis = Basis())
+        : labels(std::move(begin)), H_(H), p_(std::move(program)), N_(H.items), n_(H.n), K_(std::move(basis)), pinned_(N_),
+          known_(N_), low_(N_), high_(N_), q_(n_), carried_(N_) {
         patience_ = 200 + 2 * int64_t(N_);
         terms_.assign(N_, 0.0), at_[0].resize(N_), at_[1].resize(N_);
         for (int r = 0; r < 2; r++) g_[r].resize(N_), u_[r].resize(N_), error_[r].resize(N_), T_[r].resize(N_), noise_[r].resize(N_);
@@ -59,18 +59,35 @@ class Walk {
 
     // Go on, for so many steps, to the end, or to where there is none.
     Status run(int64_t limit, bool keep, int64_t steps) {
-        Status found = go_on(limit, keep, steps);
+        Status found = or_anew([&] { return go_on(limit, keep, steps); });
         if (found != PAUSED) valid_ = false;
         return found;
     }
     // The solution on the basis at t, for who asks; false if it is refused.
-    bool show(Real at) { return valid_ = false, solve(at); }
+    bool show(Real at) {
+        valid_ = false;
+        return or_anew([&] { return solve(at); });
+    }
     int members() const { return K_.size(); }
+    Basis &basis() { return K_; }
     Real value(int r, int i) const { return labels[i] % 2 ? pinned_.now[r][i] : g_[r][i]; }
     Real multiplier(int r, int i) const { return labels[i] % 2 ? -g_[r][i] : pinned_.now[r][i]; }
 
   private:
     static constexpr double NONE = 1e300;  // no end on this side
+    // The solution is finer than the basis: then what is 0 for the basis is 0.
+    static constexpr bool FINE = Basis::turns > 3;
+    static constexpr double RESOLVED = 1e-20;  // what a solution may miss of its terms, next to them
+    using Deciding = Trust<std::conditional_t<FINE, double, Real>>;
+    template <class Do>
+    auto or_anew(const Do &what) {  // where it is broken off while a factor is made, the next call makes the basis anew
+        try {
+            return what();
+        } catch (...) {
+            made_ = valid_ = false;
+            throw;
+        }
+    }
     static double absolute(Real x) { return std::abs(rounded(x)); }
     static bool less(Real a, Real b) { return rounded(a - b) < 0.0; }
     bool refuse(const char *reason) { return why = reason, false; }
@@ -103,13 +120,18 @@ class Walk {
             add_sizes(2, true);
             for (int r = 0; r < 2; r++)
                 for (int a = 0; a < k; a++) size = std::max(size, size_[r][a]);
-            if (since_ == 0 || round == 1 || missed <= Trust<Real>::drift * (size + wanted)) break;
+            bool last = since_ == 0 || round == 1;
+            if (FINE && last && !(missed <= RESOLVED * (size + wanted))) return refuse("the basis is singular");
+            if (last || missed <= Trust<Real>::drift * (size + wanted)) break;
             if (!again()) return false;
         }
         // What rounding can do to each item, from the sizes of its terms.
         int k = K_.size();
         for (int r = 0; r < 2; r++)
-            for (int a = 0; a < k; a++) each_[r][a] = Trust<Real>::rounding * (size_[r][a] + more(r, K_.members[a]));
+            for (int a = 0; a < k; a++) {
+                each_[r][a] = Trust<Real>::rounding * (size_[r][a] + more(r, K_.members[a]));
+                if (FINE) each_[r][a] += absolute(right_[r][a]);
+            }
         if (CARRIES) note();
         add_sizes(2, false);
         for (int a = 0; a < k; a++) {
@@ -147,7 +169,7 @@ class Walk {
             double speed = item_ >= 0 && side_ < 2 ? rounded(speed_of(item_, side_)) : 0.0;
             t = when_;
             if (!stands) {
-                for (auto *each : {&pinned_, &low_, &high_}) valid_ ? each->go(t) : each->step(step);
+                for (auto *each : {&pinned_, &low_, &high_}) valid_ && !Trust<Real>::twice ? each->go(t) : each->step(step);
                 add(g_[0].data(), g_[1].data(), step, N_);
             }
             if (valid_) carried_.step(rounded(step)), age_++;
@@ -285,17 +307,26 @@ class Walk {
         }
         return wanted;
     }
-    // Solve H_BB x = right for one row or two: into x_; what is missed stays in right_.
+    // Solve H_BB x = right for one row or two: into x_; what is missed stays in right_. A basis in doubles for solutions in
+    // twice the precision takes as many turns as help.
     void refine(int count) {
         const Real *right[] = {right_[0].data(), right_[1].data()}, *change[2];
         Real *to[2], *rest[] = {right_[0].data(), right_[1].data()};
         for (int r = 0; r < count; r++) change_[r].resize(K_.room()), change[r] = to[r] = change_[r].data();
-        for (int turn = 0; turn < 3; turn++) {
+        double before = std::numeric_limits<double>::infinity();
+        for (int turn = 0; turn < Basis::turns; turn++) {
             for (int r = 0; r < count; r++) std::fill(change_[r].begin(), change_[r].end(), Real(0.0));
             K_.add_times(count, right, to);
             for (int r = 0; r < count; r++)
                 for (int a = 0; a < K_.size(); a++) x_[r][a] += change_[r][a];
             K_.take_off(count, change, rest);
+            if (!FINE) continue;
+            double most = 0.0, size = 0.0;
+            for (int r = 0; r < count; r++)
+                for (int a = 0; a < K_.size(); a++)
+                    most = std::max(most, absolute(change_[r][a])), size = std::max(size, absolute(x_[r][a]));
+            if (!(most > Trust<Real>::zero * size && most <= before / 4.0)) break;
+            before = most;
         }
     }
     // size_ += |H_BB| each_, or moved_ += |K| each_
@@ -367,13 +398,23 @@ class Walk {
             first = arrivals(g, low, high, error, age_ ? 0.0 : 1.0, t, last, N_, at_[0].data(), at_[1].data(), &least);
         } else {
             least = NONE;
-            for (int i = 0; i < N_; i++)
+            double soon = rounded(last), now = rounded(t);
+            for (int i = 0; i < N_; i++)  // in doubles first: what comes much later is not looked at
                 for (int s = 0; s < 2; s++) {
-                    Real room = room_of(i, s), speed = speed_of(i, s);
-                    least = std::min(least, rounded(room) + error_[0][i]);
+                    double room = rounded(room_of(i, s)), speed = rounded(speed_of(i, s));
+                    least = std::min(least, room + error_[0][i]);
+                    bool comes = speed > error_[1][i];
+                    double at = now + (room <= error_[0][i] ? 0.0 : room) / speed;
+                    at_[s][i] = comes ? Real(at) : NEVER;
+                    if (comes && at < soon) soon = at;
+                }
+            for (int s = 0; s < 2; s++)
+                for (int i = 0; i < N_; i++) {
+                    if (!(rounded(at_[s][i]) <= soon + 1e-13)) continue;
+                    Real room = room_of(i, s);
                     if (rounded(room) <= error_[0][i]) room = 0.0;
-                    at_[s][i] = rounded(speed) > error_[1][i] ? t + room / speed : NEVER;
-                    if (std::isfinite(rounded(at_[s][i])) && less(at_[s][i], first)) first = at_[s][i];
+                    at_[s][i] = t + room / speed_of(i, s);
+                    if (less(at_[s][i], first)) first = at_[s][i];
                 }
         }
         if (!resting_.empty()) {
@@ -535,7 +576,7 @@ class Walk {
 
     // ---- the solution, carried to the next basis: what is known of an item changes, and all others follow its column ----
 
-    static constexpr bool CARRIES = !Trust<Real>::twice;
+    static constexpr bool CARRIES = Basis::carries;
 
     // Whether a solution that was carried here tells what comes first, and item_, side_ and when_ say what that is.
     bool carried() {
@@ -550,10 +591,8 @@ class Walk {
     // How wrong a value may be after a step, next to the largest value, and a multiplier.
     double off(double step) const {
         double size[2] = {}, most[2] = {};
-        if constexpr (CARRIES) {
-            const double *error[] = {error_[0].data(), error_[1].data()};
-            of_kinds(labels.data(), g_[0].data(), pinned_.now[0].data(), error, step, N_, size, most);
-        }
+        const double *error[] = {error_[0].data(), error_[1].data()};
+        of_kinds(labels.data(), g_[0].data(), pinned_.now[0].data(), error, step, N_, size, most);
         double worst = 0.0;
         for (int kind = 0; kind < 2; kind++)
             if (most[kind] > 0.0) worst = std::max(worst, size[kind] > 0.0 ? most[kind] / size[kind] : NONE);
@@ -569,13 +608,10 @@ class Walk {
             largest_terms();
             if (!carried_.fits(K_, n_, most_)) return false;
         }
-        if constexpr (CARRIES) {
-            const double *g[] = {g_[0].data(), g_[1].data()}, *low[] = {low_.now[0].data(), low_.now[1].data()};
-            const double *high[] = {high_.now[0].data(), high_.now[1].data()};
-            const double *error[] = {error_[0].data(), error_[1].data()};
-            return due(g, low, high, error, still_.data(), span + own, N_) <= found;
-        }
-        return false;
+        const Real *g[] = {g_[0].data(), g_[1].data()}, *low[] = {low_.now[0].data(), low_.now[1].data()};
+        const Real *high[] = {high_.now[0].data(), high_.now[1].data()};
+        const double *error[] = {error_[0].data(), error_[1].data()};
+        return due(g, low, high, error, still_.data(), span + own, N_) <= found;
     }
     // Compute it afresh, and see whether the one that was carried here is that one but for what it may be wrong by; false
     // where it is not. `back`: which changes nothing.
@@ -583,7 +619,7 @@ class Walk {
         for (int r = 0; r < 2; r++) carried_.bound(H_, K_, carried_.left[r], error_[r]);
         std::vector<Real> g[] = {g_[0], g_[1]};
         Vector error[] = {error_[0], error_[1]};
-        Carried<Real> kept(0);
+        Carried<Basis> kept(0);
         if (back) kept = carried_;
         if (!solve(t)) return false;
         double most = 0.0;
@@ -642,10 +678,8 @@ class Walk {
         const std::vector<Real> &T = T_[which];
         for (int r = 0; r < 2; r++) {
             if (rounded(by[r]) == 0.0) continue;
-            if constexpr (CARRIES) {
-                outside(K_.where.data(), T.data(), by[r], n_, g_[r].data());
-                advance(g_[r].data() + n_, T.data() + n_, by[r], N_ - n_);
-            }
+            outside(K_.where.data(), T.data(), by[r], n_, g_[r].data());
+            advance(g_[r].data() + n_, T.data() + n_, by[r], N_ - n_);
             carried_.add(r, which, absolute(by[r]));
         }
     }
@@ -693,7 +727,8 @@ class Walk {
         for (int turn = 0;; turn++) {
             std::fill(change_[0].begin(), change_[0].end(), Real(0.0));
             K_.add_times(1, right, to);
-            for (int a = 0; a < k; a++) x_[0][a] += change_[0][a], H_.add_to(K_.members[a], change_[0][a], out.data());
+            for (int a = 0; a < k; a++) x_[0][a] += change_[0][a];
+            H_.add_all(K_.members, change_[0].data(), out.data());
             if (turn == 0) {
                 for (int a = 0; a < k; a++) each_[0][a] = Trust<Real>::rounding * absolute(x_[0][a]);
                 H_.add_sizes(K_.members, each_[0].data(), left);
@@ -704,9 +739,9 @@ class Walk {
                 double &most = missed[K_.members[a] >= n_];
                 most = std::max(most, absolute(right_[0][a]));
             }
-            Carried<Real>::largest(left, K_, n_, size);
+            Carried<Basis>::largest(left, K_, n_, size);
             if (missed[0] <= 4.0 * size[0] && missed[1] <= 4.0 * size[1]) break;
-            if (turn == 2) return valid_ = false;
+            if (turn == Basis::turns - 1) return valid_ = false;
         }
         for (int a = 0; a < k; a++) out[K_.members[a]] = x_[0][a], left[K_.members[a]] += absolute(right_[0][a]);
         carried_.bound(H_, K_, left, noise_[which]);
@@ -728,8 +763,8 @@ class Walk {
         if constexpr (std::is_same_v<Real, double>) largest = largest_size(T_[0].data(), N_);
         else for (int j = 0; j < N_; j++) largest = std::max(largest, absolute(T_[0][j]));
         T_[0][i] = own;
-        for (double &noise : noise_[0]) noise = std::max(noise, Trust<Real>::zero * largest);
-        if (valid_ && absolute(own) > PLAIN * noise_[0][i]) return 1;
+        for (double &noise : noise_[0]) noise = std::max(noise, Deciding::zero * largest);
+        if (!FINE && valid_ && absolute(own) > PLAIN * noise_[0][i]) return 1;
         if (valid_ && !curved(i)) return 0;
         // The pivot dx'P dx, by terms that do not cancel; its size, and what errors of dx do to it.
         Real energy = 0.0;
@@ -738,19 +773,18 @@ class Walk {
             if (K_.members[a] >= n_) continue;
             Real x = x_[0][a];
             double off = noise_[0][K_.members[a]];
-            for (int b = 0; b < k; b++) {
-                if (K_.members[b] >= n_) continue;
-                double entry = K_.block(a)[b];
+            K_.each_entry(a, [&](int b, double entry) {
+                if (K_.members[b] >= n_) return;
                 energy += x * x_[0][b] * Real(entry);
                 size += absolute(x) * absolute(x_[0][b]) * std::abs(entry), wrong += off * noise_[0][K_.members[b]] * std::abs(entry);
-            }
+            });
             if (place < 0 && i < n_) {  // first_ is minus the column of H
                 energy -= Real(2.0) * x * first_[a], size += 2.0 * absolute(x) * absolute(first_[a]);
             }
         }
         if (place < 0 && i < n_) energy += Real(H_.diagonal(i)), size += std::abs(H_.diagonal(i));
         double found = rounded(energy);
-        if (found <= 3.0 * Trust<Real>::rounding * size + 1e-2 * wrong) return 0;
+        if (found <= 3.0 * Deciding::rounding * size + 1e-2 * wrong) return 0;
         return std::abs(absolute(T_[0][i]) - found) <= 1e-3 * found ? 1 : -1;
     }
 
@@ -791,21 +825,14 @@ class Walk {
         return true;
     }
     void points(Real step, double *v, double *y) const {
-        if constexpr (std::is_same_v<Real, double>) {
-            const double *pinned[] = {pinned_.now[0].data(), pinned_.now[1].data()}, *g[] = {g_[0].data(), g_[1].data()};
-            two_ways(labels.data(), pinned, g, step, N_, v, y);
-        } else {
-            for (int i = 0; i < N_; i++) {
-                v[i] = rounded(value(0, i) + step * value(1, i));
-                y[i] = rounded(multiplier(0, i) + step * multiplier(1, i)) + 0.0;
-            }
-        }
+        const Real *pinned[] = {pinned_.now[0].data(), pinned_.now[1].data()}, *g[] = {g_[0].data(), g_[1].data()};
+        two_ways(labels.data(), pinned, g, step, N_, v, y);
     }
 
     const Columns &H_;
     const Program p_;
     const int N_, n_;
-    Inverse<Real> K_;
+    Basis K_;
     bool made_ = false, valid_ = false;  // whether the solution may be carried on
     double fixed_[2][2], most_[2][2];
     Vector still_, sizes_;  // rates that are 0
@@ -816,7 +843,7 @@ class Walk {
     Vector terms_;
 
     Affine<Real> pinned_, known_, low_, high_, q_;
-    Carried<Real> carried_;
+    Carried<Basis> carried_;
     std::vector<Real> g_[2], u_[2], x_[2], T_[2], right_[2], change_[2], first_, at_[2];
     Vector error_[2], noise_[2], size_[2], each_[2], moved_[2];
 

@@ -17,8 +17,14 @@ class Inverse {
   public:
     Indices members, where;  // the items of B; the place of each item in it, -1 outside
 
+    static constexpr bool carries = std::is_same_v<Real, double>;  // whether solutions are carried from basis to basis
+    static constexpr int turns = 3;                                // how often a solution is refined
+
     int size() const { return int(members.size()); }
-    const double *block(int a) const { return &S_[size_t(a) * apart_]; }  // of H_BB
+    template <class Do>
+    void each_entry(int a, const Do &what) const {  // of a row of H_BB
+        for (int b = 0; b < size(); b++) what(b, block(a)[b]);
+    }
 
     // Of other members; false if their block is singular.
     bool whole(const Columns &H, Indices all) {
@@ -86,6 +92,9 @@ class Inverse {
         }
         return true;
     }
+
+  protected:
+    const double *block(int a) const { return &S_[size_t(a) * apart_]; }
 
   private:
     // The row a of K in sums_, for doubles.

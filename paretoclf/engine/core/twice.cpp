@@ -1,7 +1,10 @@
 // The loops in twice the precision; they must not be contracted (see real.hpp).
+#include "twice.hpp"
+
+#include <algorithm>
+
 #include "loops.hpp"
 #include "processors.hpp"
-#include "real.hpp"
 
 namespace core {
 
@@ -52,6 +55,83 @@ EVERY_PROCESSOR void combine(const double *x_hi, const double *x_lo, const doubl
         Twice r = two_sum(s.hi, s.lo + (e + f));
         hi[i] = r.hi, lo[i] = r.lo;
     }
+}
+
+// ---- numbers whose two parts stand beside each other ----
+
+namespace {
+#define INLINE inline __attribute__((always_inline))
+INLINE Twice plus(Twice x, Twice a, Twice b) {  // x + a b, as add_product has it
+    double p = a.hi * b.hi, e = std::fma(a.hi, b.hi, -p);
+    Twice s = two_sum(x.hi, p), r = two_sum(s.hi, x.lo + (e + s.lo));
+    return two_sum(r.hi, r.lo + (a.hi * b.lo + a.lo * b.hi));
+}
+INLINE Twice plus(Twice x, double a, Twice b) {
+    double p = a * b.hi, e = std::fma(a, b.hi, -p);
+    Twice s = two_sum(x.hi, p), r = two_sum(s.hi, x.lo + (e + s.lo));
+    return {r.hi, r.lo + a * b.lo};
+}
+INLINE double less_of(Twice a, Twice b) {  // a - b, rounded
+    Twice s = two_sum(a.hi, -b.hi);
+    return s.hi + (s.lo + (a.lo - b.lo));
+}
+}  // namespace
+
+EVERY_PROCESSOR void advance(Twice *RESTRICT x, const Twice *RESTRICT dx, Twice by, int n) {
+    for (int i = 0; i < n; i++)
+        if (dx[i].hi != 0.0) x[i] = plus(x[i], dx[i], by);
+}
+
+EVERY_PROCESSOR void outside(const int *RESTRICT where, const Twice *RESTRICT T, Twice a, int n, Twice *RESTRICT g) {
+    Twice minus = {-a.hi, -a.lo};
+    for (int i = 0; i < n; i++)
+        if (T[i].hi != 0.0) g[i] = plus(g[i], T[i], where[i] < 0 ? minus : a);
+}
+
+EVERY_PROCESSOR void add_columns(const size_t *RESTRICT begin, const int *RESTRICT rows, const double *RESTRICT values,
+                                 const int *RESTRICT columns, const Twice *RESTRICT by, int k, Twice *RESTRICT out) {
+    for (int a = 0; a < k; a++) {
+        Twice own = by[a];
+        if (own.hi == 0.0) continue;
+        for (size_t e = begin[columns[a]]; e < begin[columns[a] + 1]; e++) out[rows[e]] = plus(out[rows[e]], values[e], own);
+    }
+}
+
+EVERY_PROCESSOR void two_ways(const int8_t *labels, const Twice *const *pinned, const Twice *const *g, Twice step, int n,
+                              double *RESTRICT value, double *RESTRICT multiplier) {
+    const Twice *RESTRICT still = pinned[0], *RESTRICT rate = pinned[1], *RESTRICT x = g[0], *RESTRICT dx = g[1];
+    for (int i = 0; i < n; i++) {
+        bool odd = labels[i] & 1;
+        double a = rounded(plus(still[i], rate[i], step)), b = rounded(plus(x[i], dx[i], step));
+        value[i] = odd ? a : b, multiplier[i] = odd ? 0.0 - b : a;
+    }
+}
+
+EVERY_PROCESSOR void of_kinds(const int8_t *RESTRICT labels, const Twice *RESTRICT g, const Twice *RESTRICT pinned,
+                              const double *const *error, double step, int n, double *size, double *most) {
+    const double *RESTRICT e = error[0], *RESTRICT de = error[1];
+    double sizes[2] = {}, errors[2] = {};
+    for (int i = 0; i < n; i++) {
+        bool odd = labels[i] & 1;
+        double x = std::abs(g[i].hi), y = std::abs(pinned[i].hi), off = e[i] + step * de[i];
+        sizes[odd] = std::max(sizes[odd], x), sizes[!odd] = std::max(sizes[!odd], y), errors[odd] = std::max(errors[odd], off);
+    }
+    for (int kind = 0; kind < 2; kind++)
+        size[kind] = std::max(size[kind], sizes[kind]), most[kind] = std::max(most[kind], errors[kind]);
+}
+
+EVERY_PROCESSOR int due(const Twice *const *g, const Twice *const *low, const Twice *const *high, const double *const *error,
+                        const double *RESTRICT still, double span, int n) {
+    const Twice *RESTRICT x = g[0], *RESTRICT dx = g[1], *RESTRICT a = low[0], *RESTRICT da = low[1], *RESTRICT b = high[0],
+                          *RESTRICT db = high[1];
+    const double *RESTRICT e = error[0], *RESTRICT de = error[1];
+    int found = 0;
+    for (int i = 0; i < n; i++) {
+        double down = less_of(da[i], dx[i]), up = less_of(dx[i], db[i]), least = still[i];
+        found += (less_of(x[i], a[i]) - e[i] <= (down + de[i]) * span) & (down > least);
+        found += (less_of(b[i], x[i]) - e[i] <= (up + de[i]) * span) & (up > least);
+    }
+    return found;
 }
 
 }  // namespace core

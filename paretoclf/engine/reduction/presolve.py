@@ -30,8 +30,10 @@ from paretoclf.engine.reduction.program import ProgramLine, for_products
 from paretoclf.engine.reduction.reduced import Carried, Item, Reduced, Substituted
 from paretoclf.problem.parametric_qp import ParametricQP
 
-#: A problem of so many items, and of no more entries than this share of all, is followed on sparse bases.
+#: A program of so many columns and rows, and of no more entries than this share of all, is reduced so that it stays so.
 _LARGE, _THIN = 1500, 0.01
+#: What is left of any is followed on sparse bases from so many items, and up to this share of entries, on.
+_SPARSE, _SHARE = 350, 0.02
 #: Chains of so many free variables, each in the equation of the next, stay where a problem without them would have so
 #: many times the entries that CVXPY compiled: sums that cancel along them lose the digits of what is last.
 _CHAIN, _FILLED = 8, 2
@@ -64,7 +66,7 @@ def reduce(line: ProgramLine, *, squares: bool = True) -> Reduced:
     (18, 3)
     """
     entries = line.P.nnz + line.A.nnz
-    if not _is_thin(entries, line.n, line.m):
+    if not _is_thin(entries, line.n, line.m, _LARGE, _THIN):
         return _Reduction(line, squares).result()
     try:
         return _Reduction(line, squares, _FILLED * entries).result()
@@ -129,7 +131,7 @@ class _Reduction:
             both("above"),
             names=(*names, *self._row_names(K)),
         )
-        thin = _is_thin(P.nnz + A.nnz, V.size, K.size)
+        thin = _is_thin(P.nnz + A.nnz, V.size, K.size, _SPARSE, _SHARE)
         return Reduced(
             problem if thin else problem.dense(),
             self.line,
@@ -421,9 +423,9 @@ class _Reduction:
         return [self.line.column_name(j).partition("[")[0] for j in range(self.line.n)]
 
 
-def _is_thin(entries: int, n: int, m: int) -> bool:
-    """Whether a program is large, and few of its entries are not 0."""
-    return n + m >= _LARGE and entries <= _THIN * (n + m) * n
+def _is_thin(entries: int, n: int, m: int, least: int, share: float) -> bool:
+    """Whether a program has at least so many columns and rows, and no more entries than this share of all."""
+    return n + m >= least and entries <= share * (n + m) * n
 
 
 def _entries_of(M: Any) -> Any:
