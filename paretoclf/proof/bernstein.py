@@ -25,6 +25,13 @@ def product(p: Array, q: Array) -> Array:
     return columns(p0 * q0, 0.5 * (p0 * q1 + p1 * q0), p1 * q1)
 
 
+def inner(p: Array, q: Array) -> Array:
+    """Coefficients (k, 3) of sums of products, of functions (k, 2, size)."""
+    first, last = p[:, 0], p[:, 1]
+    mixed = np.vecdot(first, q[:, 1]) + np.vecdot(last, q[:, 0])
+    return columns(np.vecdot(first, q[:, 0]), 0.5 * mixed, np.vecdot(last, q[:, 1]))
+
+
 def line(p: Array) -> Array:
     """Coefficients (k, 3) of affine functions."""
     start, end = p.T

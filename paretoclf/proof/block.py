@@ -31,11 +31,11 @@ from paretoclf.common.checks import Array, Index, Mask
 from paretoclf.common.tolerances import ONE_COLUMN
 from paretoclf.problem.parametric_qp import points_of
 from paretoclf.proof.bernstein import columns, pairs
-from paretoclf.proof.entries import Entries
 from paretoclf.proof.line import LineProof
 from paretoclf.proof.products import Anchors, BlockScores, BlockSlopes, FeatureProducts, KernelProducts, products_of
 from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.proof.stored import AT_CAP, Block, Cutter, Group, Stored, groups
+from paretoclf.proof.theorem import Entries
 
 _TINY, _EPS = float(np.finfo(float).tiny), float(np.finfo(float).eps)
 

@@ -12,11 +12,10 @@ from paretoclf.common.checks import Array, Index
 from paretoclf.common.tolerances import SLACK_ROUNDING, UNDECIDED
 from paretoclf.proof import bernstein
 from paretoclf.proof.block import BlockTerms, ProofTask, over_blocks, proved
-from paretoclf.proof.entries import complementarity, gap_of
 from paretoclf.proof.line import LineProof
 from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.proof.stored import Stored, kernel_rounding
-from paretoclf.proof.values import value_residual
+from paretoclf.proof.theorem import Entries, complementarity, concluded, gap_of
 
 _TINY, _EPS = float(np.finfo(float).tiny), float(np.finfo(float).eps)
 
@@ -112,14 +111,11 @@ class HingeTerms:
         sizes = floored(bernstein.chord(duals))
         slips = bernstein.product(self.outside, self.off)  # from the dual value there to that of feasible ones
         slips += 0.5 * self.lam * reach**2 * bernstein.square(self.outside)
-        allowed = duals - slips, gaps + 2.0 * slips, sizes
-        if value is not None:
-            residuals["value"] = value_residual(self.t, value, *allowed, ends)
+        stored = None if value is None else (value, (duals - slips, gaps + 2.0 * slips, sizes))
         if self.room is not None:
             gaps = gaps + hidden(self.room, self.b, sizes)
-        t = np.append(self.t[:, 0], self.t[-1:, 1])
-        bounds = gaps, sizes, self.rounding, duals - slips, residuals, self.samples
-        return LineProof(t, *bounds, allowed=allowed if value is not None else None, **named)
+        bounds = gaps, sizes, self.rounding, duals - slips
+        return concluded(self.t, bounds, residuals, self.samples, stored, ends, **named)
 
 
 def _prove(q: ProofTask, parameter: str) -> LineProof:
@@ -140,39 +136,43 @@ def _prove(q: ProofTask, parameter: str) -> LineProof:
 
 def _found(q: ProofTask, K: BlockTerms, plus: Array, minus: Array) -> dict[str, Any]:
     """What of a block goes into the proof; ``plus`` and ``minus`` (k, 2) are sums of the caps of either class."""
-    E, k, lam, slopes = K.entries, K.noise.size, q.products.lam, K.slopes
-    norm2, cross, apart, distance = slopes.norm2, slopes.cross, slopes.apart, slopes.distance
-    if q.problem.intercept != "free":
-        constant = K.balance / lam if q.problem.intercept == "feature" else np.zeros_like(K.b)
-        norm2, cross = norm2 + lam * constant**2, cross + lam * constant[K.first] * constant[K.last]
-        # A stored intercept is judged against the one that the multipliers imply; without a feature 1 it is 0.
-        off = np.abs(K.b - constant)
-        apart, distance = np.maximum(apart, off / (1.0 + K.sums / lam)), np.hypot(distance, off)
+    E, k, lam, slopes, ends = K.entries, K.noise.size, q.products.lam, K.slopes, (K.first, K.last)
     unit = E.caps
     if q.problem.intercept == "free":
         # A multiplier reaches no further than the other class can balance.
         others = np.concatenate([plus, minus]).T
         unit = np.minimum(unit, others.take(E.row + k * (q.y > 0).take(E.sample), axis=1))
-    size = np.abs(E.margin + 1.0)
-    size += 1.0
-    most, samples = complementarity(E, E.margin / size, unit)
-    return {
-        "stationarity in w": K.both(apart).max(axis=1) + (0.0 if q.stored.w is None else K.jump),
+    else:
+        # A stored intercept is judged against the one that the multipliers imply; without a feature 1 it is 0.
+        constant = K.balance / lam if q.problem.intercept == "feature" else np.zeros_like(K.b)
+        slopes = slopes.with_constant(constant, K.b, 1.0 + K.sums / lam, lam, ends)
+    found = of_margins(E, unit, K.outside)
+    found["complementarity"] += K.noise
+    return found | {
+        "stationarity in w": K.both(slopes.apart).max(axis=1) + (0.0 if q.stored.w is None else K.jump),
         "box": K.box(unit),
-        "complementarity": most + K.noise,
-        "samples": samples,
-        "gap": gap_of(E),
         "noise": K.noise,
-        "distance": K.both(distance),
-        "outside": K.outside,
-        "off": E.at_ends(np.abs(E.margin)) if K.outside.any() else np.zeros((k, 2)),
-        "norms": bernstein.columns(norm2[K.first], cross, norm2[K.last]),
+        "distance": K.both(slopes.distance),
+        "norms": slopes.norms(ends),
         "sums": K.both(K.sums),
         "balance": K.both(K.balance),
         "b": K.both(K.b),
         "slack": np.full(k, max(K.slack, -float(E.margin.min(initial=0.0)))),
         "room": E.add(*(E.room * (np.maximum(*E.margin) <= SLACK_ROUNDING))),  # of all that are not beyond their margin
     }
+
+
+def of_margins(E: Entries, unit: Array, outside: Array) -> dict[str, Any]:
+    """What margins say of k segments, as `HingeTerms` has it.
+
+    ``unit`` (2, e) is what multipliers can reach, and ``outside`` (k, 2) by how much they leave their box; margins are
+    measured against 1 + the size of the score.
+    """
+    size = np.abs(E.margin + 1.0)
+    size += 1.0
+    most, samples = complementarity(E, E.margin / size, unit)
+    off = E.at_ends(np.abs(E.margin)) if outside.any() else np.zeros_like(outside)
+    return {"complementarity": most, "samples": samples, "gap": gap_of(E), "outside": outside, "off": off}
 
 
 def average_slack(sums: Array, norms: Array, gaps: Array) -> Array:

@@ -11,11 +11,10 @@ from paretoclf.common.checks import Array, Index
 from paretoclf.common.tolerances import LOOSE, SCORE_DIGITS, SCORE_ROUNDING, UNDECIDED
 from paretoclf.proof import bernstein
 from paretoclf.proof.block import BlockTerms, ProofTask, over_blocks, proved
-from paretoclf.proof.entries import Entries, complementarity, gap_of
 from paretoclf.proof.line import LineProof
 from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.proof.stored import Stored, kernel_rounding
-from paretoclf.proof.values import value_residual
+from paretoclf.proof.theorem import Entries, complementarity, concluded, gap_of
 
 _TINY = float(np.finfo(float).tiny)
 
@@ -44,10 +43,10 @@ def _prove(q: ProofTask, parameter: str) -> LineProof:
     residuals["complementarity"] = np.where(small, found["up to rounding"], found["complementarity"])
     duals, lost = -0.5 * norms, np.where(rho.min(axis=1, keepdims=True) > 0.0, 0.0, rounding)  # of small differences
     allowed = duals - lost, gaps + rounding + lost, 0.5 * np.maximum(norms, 0)
-    residuals["value"] = value_residual(bernstein.pairs(S.t), S.value, *allowed, (S.t[0], S.t[-1]))
-    bounds = gaps, sizes, rounding, duals, residuals, found["samples"]
     kernel = kernel_rounding(q.problem.kernel_rounding, q.products.lam, S, q.caps, found["in all"])
-    return LineProof(S.t, *bounds, parameter, q.problem.note, kernel, allowed=allowed)
+    named = {"parameter": parameter, "note": q.problem.note, "kernel_rounding": kernel}
+    t, bounds, ends = bernstein.pairs(S.t), (gaps, sizes, rounding, duals), (float(S.t[0]), float(S.t[-1]))
+    return concluded(t, bounds, residuals, found["samples"], (S.value, allowed), ends, **named)
 
 
 def _found(q: ProofTask, K: BlockTerms, costs: Array, nu: Array) -> dict[str, Any]:
@@ -87,7 +86,7 @@ def _found(q: ProofTask, K: BlockTerms, costs: Array, nu: Array) -> dict[str, An
         "samples": samples,
         "in all": K.both(K.sums) + 2.0 * K.outside,  # of the sizes of multipliers: some are below 0
         "gaps": gaps,
-        "norms": bernstein.columns(slopes.norm2[K.first], slopes.cross, slopes.norm2[K.last]),
+        "norms": slopes.norms((K.first, K.last)),
     }
 
 

@@ -16,9 +16,9 @@ from paretoclf.problem.operator import Features, Quadratic
 from paretoclf.problem.samples import largest
 from paretoclf.proof import bernstein
 from paretoclf.proof.bernstein import columns
-from paretoclf.proof.entries import Entries, complementarity, gap_of
-from paretoclf.proof.hinge import HingeTerms, floored, slack_rounding
+from paretoclf.proof.hinge import HingeTerms, floored, of_margins, slack_rounding
 from paretoclf.proof.line import LineProof
+from paretoclf.proof.theorem import Entries
 
 _NUMBERS = 2**17 - 2**10  # of multipliers that are looked at together: a cache holds them
 _CLEAR = 1e-12  # of a margin: what is no further off is not looked at, and counts as a residual of that size
@@ -143,17 +143,16 @@ def _look(at: LineKnots, room: Array) -> dict[str, Any]:
     unit = np.minimum(
         E.caps, at.costs.T.take(at.first[E.row] + np.array([[0], [1]]) + at.t.size * (S.y > 0).take(E.sample))
     )
-    most, samples = complementarity(E, E.margin / (np.abs(E.margin + 1.0) + 1.0), unit)
     plus, minus = (at.ends(x) for x in at.costs.T)
-    found = {
+    found = of_margins(E, unit, at.ends(outside))
+    found["complementarity"] = np.maximum(found["complementarity"], _CLEAR)
+    found["gap"] += _CLEAR * bernstein.line(plus + minus)
+    found |= {
         **{"t": at.ends(at.t), "b": at.ends(at.b), "plus": plus, "minus": minus},
         **{"sums": at.ends(sums[:, 0]), "balance": at.ends(sums[:, 1])},
         "stationarity in w": at.ends(apart).max(axis=1),
-        **{"box": at.ends(box).max(axis=1), "complementarity": np.maximum(most, _CLEAR), "samples": samples},
-        **{"distance": at.ends(distance), "outside": at.ends(outside)},
-        "off": E.at_ends(np.abs(E.margin)),
+        **{"box": at.ends(box).max(axis=1), "distance": at.ends(distance)},
         "norms": columns(norm2[here], cross[here], norm2[here + 1]),
-        "gap": gap_of(E) + _CLEAR * bernstein.line(plus + minus),
     }
     return found if S.rounding is None else {**found, "kernel": 0.5 * at.ends(sums[:, 2]).max(axis=1) ** 2}
 

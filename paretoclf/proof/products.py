@@ -71,6 +71,20 @@ class BlockSlopes:
     apart: Array
     distance: Array
 
+    def with_constant(self, constant: Array, b: Array, unit: Array, lam: float, ends: Ends) -> BlockSlopes:
+        """The same of slopes with one weight more, of a feature 1: the implied one, the judged one and its unit."""
+        off, (first, last) = np.abs(b - constant), ends
+        return BlockSlopes(
+            self.norm2 + lam * constant**2,
+            self.cross + lam * constant[first] * constant[last],
+            np.maximum(self.apart, off / unit),
+            np.hypot(self.distance, off),
+        )
+
+    def norms(self, ends: Ends) -> Array:
+        """Bernstein coefficients (k, 3) of ``lam |w|^2``."""
+        return columns(self.norm2[ends[0]], self.cross, self.norm2[ends[1]])
+
 
 @dataclass(frozen=True)
 class BlockScores:

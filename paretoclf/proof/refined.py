@@ -11,10 +11,11 @@ from paretoclf.problem.exact_sums import inner
 from paretoclf.problem.parametric_qp import points_of
 from paretoclf.problem.units import balanced_units, margin_rounding
 from paretoclf.proof import bernstein
-from paretoclf.proof.entries import Entries, complementarity, gap_of
-from paretoclf.proof.hinge import HingeTerms
+from paretoclf.proof.hinge import HingeTerms, of_margins
 from paretoclf.proof.line import LineProof
+from paretoclf.proof.products import BlockSlopes
 from paretoclf.proof.soft_margin import PRECISELY, SoftMargin
+from paretoclf.proof.theorem import Entries
 
 _TINY, _EPS = float(np.finfo(float).tiny), float(np.finfo(float).eps)
 
@@ -77,40 +78,34 @@ def prove_refined(problem: SoftMargin, refined: Refined, parameter: str) -> Line
     each = n * np.arange(k + 1), np.repeat(np.arange(k), n), np.tile(np.arange(n), k)
     E = Entries(*each, at_ends(box), at_ends(inside), at_ends(margin), points_of(R.t, caps))
     units = np.maximum(balanced_units(y, box.T).T * (box > 0.0), 0.0) if free else box
-    most, samples = complementarity(E, at_ends(margin / (1.0 + np.abs(f))), at_ends(units))
-    gone = outside.sum(axis=1).reshape(k, 2)
-    apart, distance = found.apart, found.distance
+    seen = of_margins(E, at_ends(units), outside.sum(axis=1).reshape(k, 2))
+    slopes = BlockSlopes(norm2, cross, found.apart, found.distance)
     if intercept == "feature":
-        norm2, cross, off = norm2 + balance**2, cross + balance[first] * balance[second], np.abs(b - balance)
-        apart = np.maximum(apart, off / (1.0 + np.abs(coef).sum(axis=0)))
-        distance = np.hypot(distance, off)
+        slopes = slopes.with_constant(balance, b, 1.0 + np.abs(coef).sum(axis=0), 1.0, (first, second))
     allowed = margin_rounding(f, R.b.reshape(-1, 1)).reshape(k, 2, n)
     near = (margin.reshape(k, 2, n) <= allowed).all(axis=1)  # at both ends, so all along
     lost = (box.reshape(k, 2, n) * (near * allowed.min(axis=1))[:, None]).sum(axis=2)
     plus, minus = (box[:, side].sum(axis=1).reshape(k, 2) for side in (y > 0, y < 0))
     residuals = {
-        "stationarity in w": apart.reshape(k, 2).max(axis=1),
+        "stationarity in w": slopes.apart.reshape(k, 2).max(axis=1),
         "box": (outside / np.maximum(box, _TINY)).max(axis=1, initial=0.0).reshape(k, 2).max(axis=1),
         "balance": np.zeros(k),
-        "complementarity": most,
+        "complementarity": seen.pop("complementarity"),
     }
     terms = HingeTerms(
         t=R.t,
-        gap=gap_of(E),
-        norms=bernstein.columns(norm2[first], cross, norm2[second]),
+        norms=slopes.norms((first, second)),
         sums=sums.reshape(k, 2),
         balance=balance.reshape(k, 2),
         plus=plus,
         minus=minus,
-        outside=gone,
-        off=np.abs(margin).max(axis=1).reshape(k, 2),
-        distance=distance.reshape(k, 2),
+        distance=slopes.distance.reshape(k, 2),
         slack=np.full(k, max(0.0, -float(margin.min()))),
         b=R.b,
         rounding=bernstein.line(lost),
         residuals=residuals,
-        samples=samples,
         length2=Q.terms2,
         intercept=intercept,
+        **seen,
     )
     return terms.proof(R.value, parameter=parameter, note=note)

@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.common.checks import Array, Mask
+from paretoclf.common.checks import Array
+from paretoclf.problem.exact_sums import inner
 from paretoclf.problem.gram import Gram
 from paretoclf.problem.operator import Quadratic
 from paretoclf.problem.operator.fractions import exact
+from paretoclf.problem.units import class_sums
 from paretoclf.proof.exact import ExactBounds
 
 #: What an explanation begins with where multipliers have twice the digits.
@@ -20,6 +22,7 @@ PRECISELY = "For multipliers in twice double precision."
 Numbers = Any
 
 _ZERO: Numbers = Fraction(0)
+_TINY = float(np.finfo(float).tiny)
 
 
 @dataclass(frozen=True)
@@ -108,51 +111,64 @@ class SoftMargin:
         given, cap = exact(alpha).sum(axis=0), None if self.caps is None else exact(self.caps)
         feature, constant = self.intercept == "feature", Fraction(b)
         scores, norm2 = slopes.given(sign * given / lam, w)
-        feasible = self._feasible(given, cap)
-        lower = slopes.of(sign * feasible / lam)[1] + feature * (sign @ feasible / lam) ** 2
-        dual, primal = sum(tau * feasible, _ZERO) - lam / 2 * lower, lam / 2 * (norm2 + feature * constant**2)
+        # The caps are doubles: at the largest nu they may add up to a little less than half of it.
+        total = None if cap is None or self.nu is None else min(Fraction(self.nu) / 2, *class_sums(self.y, cap))
+        made = self.feasible(given, cap, total)
+        lower = slopes.of(sign * made / lam)[1] + feature * (sign @ made / lam) ** 2
+        dual, primal = sum(tau * made, _ZERO) - lam / 2 * lower, lam / 2 * (norm2 + feature * constant**2)
         slack = _positive(tau - sign * (scores + constant))
         if self.nu is not None:
-            loss = sum(feasible, _ZERO) * tau[()]  # as much is taken off both objectives
+            loss = sum(made, _ZERO) * tau[()]  # as much is taken off both objectives
             return ExactBounds(dual - loss, primal + cap @ slack - loss)
         if cap is not None:
             return ExactBounds(dual, primal + cap @ slack)
         if self.squares is not None:
             weight = exact(self.squares)
-            return ExactBounds(dual - sum(feasible**2 / weight) / 4, primal + weight @ slack**2)
+            return ExactBounds(dual - sum(made**2 / weight) / 4, primal + weight @ slack**2)
         distance = min(scores[self.y > 0]) - max(scores[self.y < 0])
         if distance <= 0:
             raise ValueError("the slope separates nothing")
         return ExactBounds(dual, primal * (2 / distance) ** 2)
 
-    def _feasible(self, given: Numbers, cap: Numbers | None) -> Numbers:
-        """Multipliers next to those given that are feasible: clipped, and with the right sums."""
-        inside = _positive(given) if cap is None else np.minimum(_positive(given), cap)
+    def feasible(self, alpha: Any, caps: Any = None, total: Any = None) -> Any:
+        """Feasible multipliers next to some (n,) or (n, k), of doubles or of fractions; caps likewise, or none.
+
+        They are clipped, and the larger class is scaled down where the intercept is free. Where each class must have a
+        ``total``, no more than its caps add up to, and has less, those are moved up that are off their bounds, if that
+        suffices: at the optimum only these cost nothing.
+        """
+        nothing: Any = _ZERO if alpha.dtype == object else 0.0
+        inside = np.maximum(alpha, nothing)
+        if caps is not None:
+            inside = np.minimum(inside, caps)
         if self.intercept != "free":
             return inside
-        sides = self.y > 0, self.y < 0
-        if self.nu is None:
-            return _summing(sides, inside, cap, min(sum(inside[side], _ZERO) for side in sides))
-        assert cap is not None
-        # The caps are doubles: at the largest nu they may add up to a little less than half of it.
-        return _summing(sides, inside, cap, min(Fraction(self.nu) / 2, *(sum(cap[side], _ZERO) for side in sides)))
+        positive, sums = self.y > 0, class_sums(self.y, inside)
+        goal = np.minimum(*sums) if total is None else total
+        shares = (np.where(now > goal, goal / np.where(now > 0, now, 1), 1) for now in sums)
+        out = inside * np.where(positive if inside.ndim == 1 else positive[:, None], *shares)
+        for side, now in zip((positive, ~positive), sums, strict=True):
+            if total is not None and np.any(now < total):
+                room, missing = caps[side] - inside[side], np.maximum(total - now, nothing)
+                free = np.where(inside[side] > 0, room, nothing)
+                room = np.where(free.sum(axis=0) >= missing, free, room)
+                most = room.sum(axis=0)
+                out[side] += room * np.minimum(missing / np.where(most > 0, most, 1), 1)
+        return out
+
+    def feasible_parts(self, parts: Array) -> Array:
+        """The same of multipliers in two parts (2, n): what rounding leaves of balance is taken off the second."""
+        out = np.where(parts[0] + parts[1] < 0.0, 0.0, parts)
+        if self.caps is not None:
+            above = (parts[0] - self.caps) + parts[1] > 0.0
+            out = np.where(above, np.stack([self.caps, np.zeros_like(self.caps)]), out)
+        if self.intercept == "free":
+            excess = inner(out, self.y)
+            heavier = self.y * excess > 0
+            most = float(out[0, heavier].sum())
+            out[1, heavier] -= out[0, heavier] * (abs(excess) / max(most, _TINY))
+        return out
 
 
 def _positive(x: Numbers) -> Numbers:
     return np.maximum(x, _ZERO)
-
-
-def _summing(sides: tuple[Mask, Mask], inside: Numbers, cap: Numbers | None, total: Fraction) -> Numbers:
-    """Multipliers next to these in which each class has this sum: scaled down, or moved towards the caps."""
-    out = inside.copy()
-    for side in sides:
-        now = sum(inside[side], _ZERO)
-        if now > total:
-            out[side] = inside[side] * (total / now)
-        elif now < total:
-            assert cap is not None
-            room = cap[side] - inside[side]
-            free = np.where(inside[side] > 0, room, _ZERO)  # at the optimum only these cost nothing
-            room = free if sum(free, _ZERO) >= total - now else room
-            out[side] = inside[side] + room * ((total - now) / sum(room, _ZERO))
-    return out

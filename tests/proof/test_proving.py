@@ -17,8 +17,8 @@ from paretoclf.path.on_pieces import check_certificates
 from paretoclf.path.pieces import Pieces
 from paretoclf.problem.operator.twice import product
 from paretoclf.proof import hinge, hulls, products
-from paretoclf.proof.entries import Entries, complementarity, gap_of
 from paretoclf.proof.proving import prove
+from paretoclf.proof.theorem import Entries, complementarity, gap_of
 
 KERNELS = {"linear": None, "rbf": pc.RBF(1.0)}
 BY_KERNEL = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)

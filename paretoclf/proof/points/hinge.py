@@ -147,13 +147,13 @@ def certify_hinges(problem: SoftMargin, alpha: Array, b: Array, W: Array | None 
 def _certified(problem: SoftMargin, caps: Array, alpha: Array, b: Array, W: Array | None) -> list[Certificate]:
     """The certificates of one block: the same with caps (n, k) in place of the problem's."""
     Q, lam, signs = problem.Q, problem.lam, problem.y[:, None]
-    coef, feasible = signs * alpha / lam, _feasible_dual(problem, caps, alpha)
-    slopes, below = Q.slopes(coef, W), signs * feasible / lam
+    coef, made = signs * alpha / lam, problem.feasible(alpha, caps)
+    slopes, below = Q.slopes(coef, W), signs * made / lam
     constant = coef.sum(axis=0) if problem.intercept == "feature" else np.zeros(coef.shape[1])
     norm2 = slopes.norm2 if W is None and (below == coef).all() else Q.norms(below)
     if problem.intercept == "feature":
         norm2 = norm2 + below.sum(axis=0) ** 2
-    dual = feasible.sum(axis=0) - 0.5 * lam * norm2
+    dual = made.sum(axis=0) - 0.5 * lam * norm2
     terms = SCORE_ROUNDING * Q.score_terms(coef, slopes.norm2)
     intercept = np.where(np.isnan(b), constant, b)
     seen = _Seen(slopes.scores + intercept, None, slopes.norm2, slopes.apart, intercept, constant, dual, terms)
@@ -176,15 +176,15 @@ def certify_hinge_precisely(problem: SoftMargin, parts: Array, b: float, w: Arra
     norm is 1.
     """
     y, Q = problem.y, problem.Q
-    slope, feasible = Q.precise(y * parts, w), _feasible_parts(problem, parts)
-    lower, constant = Q.precise(y * feasible).norm2, 0.0
+    slope, made = Q.precise(y * parts, w), problem.feasible_parts(parts)
+    lower, constant = Q.precise(y * made).norm2, 0.0
     if problem.intercept == "feature":
-        constant, lower = inner(parts, y), lower + inner(feasible, y) ** 2
+        constant, lower = inner(parts, y), lower + inner(made, y) ** 2
     b = constant if np.isnan(b) else b
     ones = np.full(y.size, b)
     f, margin = slope.scores() + b, y * slope.scores(np.column_stack([ones, -y]))
     norm2, apart, at, implied, dual = (
-        np.array([x]) for x in (slope.norm2, slope.apart, b, constant, total(feasible) - 0.5 * lower)
+        np.array([x]) for x in (slope.norm2, slope.apart, b, constant, total(made) - 0.5 * lower)
     )
     seen = _Seen(f[:, None], margin[:, None], norm2, apart, at, implied, dual, np.zeros(1))
     noted = replace(problem, note=f"{PRECISELY} {problem.note}".rstrip())
@@ -290,26 +290,3 @@ def _caps(problem: SoftMargin) -> Array:
 def _units(problem: SoftMargin, caps: Array) -> Array:
     """What multipliers are judged against."""
     return balanced_units(problem.y, caps) if problem.intercept == "free" else box_units(caps)
-
-
-def _feasible_dual(problem: SoftMargin, caps: Array, alpha: Array) -> Array:
-    """Nearest obviously feasible point: clip to the box, then scale the heavier class down to balance."""
-    feasible = np.minimum(np.maximum(alpha, 0.0), caps)
-    if problem.intercept != "free":
-        return feasible
-    up, down = class_sums(problem.y, feasible)
-    smaller = np.minimum(up, down)
-    shares = smaller / np.maximum(up, _TINY), smaller / np.maximum(down, _TINY)
-    return np.asarray(feasible * np.where((problem.y > 0)[:, None], *shares))
-
-
-def _feasible_parts(problem: SoftMargin, alpha: Array) -> Array:
-    """`_feasible_dual` for multipliers in two parts (2, n)."""
-    y, caps = problem.y, _caps(problem)
-    above, below = (alpha[0] - caps) + alpha[1] > 0, alpha[0] + alpha[1] < 0
-    feasible = np.where(above, np.stack([caps, np.zeros_like(caps)]), np.where(below, 0.0, alpha))
-    if problem.intercept == "free":
-        excess = total(y * feasible)
-        heavier = (y > 0) == (excess > 0)
-        feasible[1, heavier] -= feasible[0, heavier] * (abs(excess) / max(feasible[0, heavier].sum(), _TINY))
-    return feasible

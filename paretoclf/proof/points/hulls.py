@@ -159,25 +159,10 @@ class _Side:
     of_scores: tuple[Array, Array]
 
     def moved(self, total: Array) -> Array:
-        """At least the sum of what `feasible` moves the multipliers by."""
+        """At least the sum of what repair moves the multipliers by."""
         low, high = self.ends
         outside = self.alpha.shape[1] * (np.maximum(-low, 0.0) + np.maximum(high - self.cap, 0.0))
         return np.asarray(2.0 * outside + np.abs(self.total - total))
-
-    def feasible(self, points: Mask, total: Array) -> Array:
-        """Multipliers of some points in their box with the given sums, next to alpha: scaled down, or moved to the cap.
-
-        Upwards those are moved that are off their bounds, where that suffices: at the optimum only these cost nothing.
-        """
-        cap, total = self.cap[points, None], total[points, None]
-        alpha = np.clip(self.alpha[points], 0.0, cap)
-        now = alpha.sum(axis=1, keepdims=True)
-        missing = np.maximum(total - now, 0.0)
-        free = np.where(alpha > 0.0, cap - alpha, 0.0)
-        room = np.where(free.sum(axis=1, keepdims=True) >= missing, free, cap - alpha)
-        share = np.minimum(1.0, missing / np.maximum(room.sum(axis=1, keepdims=True), np.finfo(float).tiny))
-        down = np.minimum(1.0, total / np.where(now > 0, now, 1.0))
-        return np.asarray(np.where(missing > 0.0, alpha + room * share, alpha * down))
 
     def paid(self, threshold: Array) -> Array:
         """What the samples below a threshold cost."""
@@ -381,9 +366,8 @@ def grade_hulls(
     lower_norm2 += more
     far = ~(more <= OVERESTIMATED * scale) if W is None else np.ones(nu.size, dtype=np.bool_)
     if far.any():
-        feasible = np.empty((y.size, np.count_nonzero(far)))
-        feasible[y > 0], feasible[y < 0] = (side.feasible(far, 0.5 * nu).T for side in sides)
-        lower_norm2[far] = Q.norms(y[:, None] * feasible)
+        made = problem.feasible(alpha[:, far], problem.caps[:, far], 0.5 * nu[far])
+        lower_norm2[far] = Q.norms(y[:, None] * made)
     primal, dual = 0.5 * norm2 + paid - nu * rho, -0.5 * lower_norm2
     gap = (primal - dual) / scale
     ends = [end + side.sign * b for side in sides for end in side.of_scores]

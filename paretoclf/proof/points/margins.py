@@ -23,7 +23,6 @@ from paretoclf.common.checks import Array
 from paretoclf.problem.exact_sums import inner, total
 from paretoclf.problem.operator import FeatureSlope, Quadratic
 from paretoclf.proof.evidence import Condition, Judged, judge
-from paretoclf.proof.points.balance import balanced_parts
 from paretoclf.proof.soft_margin import PRECISELY, SoftMargin
 
 _TINY = float(np.finfo(float).tiny)
@@ -109,10 +108,10 @@ class WeighedMultipliers:
 
 def weigh(problem: SoftMargin, given: Array, w: Array | None, low: Array | None) -> WeighedMultipliers:
     """What such multipliers (n,) say, of which ``low`` is what they miss; w as for `judge_margins`."""
-    y, Q, inside = problem.y, problem.Q, np.maximum(given, 0.0)
-    parts = np.stack([inside, np.zeros(y.size) if low is None else np.where(given > 0.0, low, 0.0)])
+    y, Q, rest = problem.y, problem.Q, np.zeros(problem.y.size) if low is None else low
+    parts = np.where(given + rest < 0.0, 0.0, np.stack([given, rest]))
     up, down = (total(parts[:, side]) for side in (y > 0, y < 0))
-    feasible, rest = balanced_parts(y, parts)
+    feasible, rest = problem.feasible_parts(parts)
     if low is None:
         slope, below = Q.slope_of(0.5 * y * given, w), Q.slope_of(0.5 * y * (feasible + rest))
     else:

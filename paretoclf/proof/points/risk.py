@@ -14,7 +14,6 @@ from paretoclf.common.checks import Array
 from paretoclf.problem.gram import Gram
 from paretoclf.problem.units import largest_sum, margin_rounding
 from paretoclf.proof.evidence import Condition, Judged, judge
-from paretoclf.proof.points.balance import balanced
 from paretoclf.proof.points.hinge import judge_hinge
 from paretoclf.proof.points.losses import Loss
 from paretoclf.proof.soft_margin import SoftMargin
@@ -54,14 +53,15 @@ def judge_risk(
     >>> judge_risk(gram, y, one, 1.0, loss_of("square"), np.full(2, 1 / 3), 0.0).certificate.passes(1e-15)
     True
     """
+    problem = SoftMargin.of(gram, y, costs, lam=ridge)
     if loss.name == "hinge":
-        return judge_hinge(SoftMargin.of(gram, y, costs, lam=ridge), alpha, b, w)
-    slope = gram.quadratic.slope_of(y * alpha / ridge, w)
+        return judge_hinge(problem, alpha, b, w)
+    slope = problem.Q.slope_of(y * alpha / ridge, w)
     u = y * (slope.scores + b)
     primal = 0.5 * ridge * slope.norm2 + float(costs @ loss.value(u))
-    feasible = _feasible(y, costs, loss, alpha)
-    lower = gram.quadratic.slope_of(y * feasible / ridge)
-    dual = -float(costs @ loss.conjugate(feasible / costs)) - 0.5 * ridge * lower.norm2
+    made = _feasible(problem, costs, loss, alpha)
+    lower = problem.Q.slope_of(y * made / ridge)
+    dual = -float(costs @ loss.conjugate(made / costs)) - 0.5 * ridge * lower.norm2
     size, bounded = 1.0 + np.abs(u), np.isfinite(loss.low)
     numbers: dict[str, Any] = {"alpha": alpha, "b": b, "u": u}
     stationarity = {
@@ -81,11 +81,11 @@ def judge_risk(
         stationarity=stationarity,
         rounding=float(costs @ (steepest * of_margins)),
         note=gram.note,
-    ).revised(kernel_rounding=float(SoftMargin.of(gram, y, costs, lam=ridge).value_rounding(feasible)))
+    ).revised(kernel_rounding=float(problem.value_rounding(made)))
 
 
-def _feasible(y: Array, costs: Array, loss: Loss, alpha: Array) -> Array:
-    """Nearest obviously feasible multipliers: clipped to the range and balanced."""
+def _feasible(problem: SoftMargin, costs: Array, loss: Loss, alpha: Array) -> Array:
+    """Multipliers in the range of the loss, and in balance, next to these."""
     if np.isfinite(loss.low):
-        return balanced(y, np.clip(alpha, loss.low * costs, loss.high * costs))
-    return alpha - y * float(y @ alpha) / y.size
+        return np.asarray(problem.feasible(np.clip(alpha, loss.low * costs, loss.high * costs)))
+    return alpha - problem.y * float(problem.y @ alpha) / problem.y.size
