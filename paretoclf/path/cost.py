@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -57,10 +57,7 @@ from paretoclf.problem.costs import CostLine, Costs, SampleCosts, per_sample
 from paretoclf.problem.lines import LabelledSamples, LineOfCosts, Weighted, problem_of_costs
 from paretoclf.problem.operator.signed import STORED_SLOPE
 from paretoclf.problem.units import balanced_units
-from paretoclf.proof.certificates import Certificate
-from paretoclf.proof.exact import ExactBounds
 from paretoclf.proof.judged import make_solution
-from paretoclf.proof.points.hinge import certify_hinges
 from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.proof.solution import Solution
 
@@ -580,23 +577,8 @@ class Path(Refining):
         assert isinstance(solution.classifier, Classifier)
         return solution.classifier
 
-    def _exact_bounds(self, t: float) -> ExactBounds:
-        solution = self.at(t)
-        low = solution.numbers.get("alpha_lo", np.zeros(0))
-        parts, rule = np.stack([solution.alpha, low]) if low.any() else solution.alpha[None], self._rule(solution)
-        return replace(self.soft_margin, caps=self.caps(t)).bounds(parts, rule.b_at_origin, rule.slope)
-
-    def _judge(self, points: Array) -> list[Certificate]:
-        alpha, caps = self._multipliers(points)
-        b, W = np.array([self._intercept(float(t)) for t in points]), self._stored_slopes(points)
-        out = certify_hinges(SoftMargin.of(self.gram, self.y, caps), alpha, b, W)
-        for j, certificate in enumerate(out):
-            if not certificate.holds():
-                better = self._precise(float(points[j])) if self._doubtful(float(points[j])) else None
-                if better is None:
-                    break  # one that fails is enough
-                out[j] = better[1].certificate
-        return out
+    def _slope_of(self, solution: Solution) -> Array | None:
+        return self._rule(solution).slope
 
     def _own(self) -> dict[str, Any]:
         name = "sample_costs" if isinstance(self.line.start, SampleCosts) else "line"

@@ -30,7 +30,6 @@ from paretoclf.problem.exact_sums import total
 from paretoclf.problem.gram import Gram
 from paretoclf.problem.lines import LabelledSamples, LineOfTheta, Ratio
 from paretoclf.problem.touching import by_the_nearest
-from paretoclf.proof.certificates import Certificate
 from paretoclf.proof.evidence import Evidence, Judged
 from paretoclf.proof.exact import ExactBounds
 from paretoclf.proof.line import LineProof
@@ -385,9 +384,6 @@ class MarginPath(OnPieces):
         c = self.slack_costs
         costs = None if c is None else np.where(self.y > 0, c.C_plus, c.C_minus)
         return SoftMargin.of(self.gram, self.y, squares=costs, lam=2.0)
-
-    def _judge(self, points: Array) -> list[Certificate]:
-        return [self.judged(float(share)).certificate for share in points]
 
     def _own(self) -> dict[str, Any]:
         low = {} if self.low is None else {"low": self.low}

@@ -180,7 +180,7 @@ class OnPieces(OnSegments):
 
     def _judge(self, points: Array) -> list[Certificate]:
         """Certificates of some points."""
-        raise NotImplementedError
+        return [self._at(float(t)).certificate for t in points]
 
     def _own(self) -> dict[str, Any]:
         """What only this kind of path stores, by its name in a file."""

@@ -13,7 +13,6 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property, partial
 from math import fsum
 from typing import TYPE_CHECKING, Any
@@ -36,15 +35,12 @@ from paretoclf.path.precise import Precise, PreciseSolver
 from paretoclf.path.refining import Refining
 from paretoclf.problem.classifiers import KernelRule, LinearRule, Rule, linear_or_kernel
 from paretoclf.problem.costs import Costs
-from paretoclf.problem.exact_sums import inner
+from paretoclf.problem.exact_sums import inner, times
 from paretoclf.problem.lines import Homogeneous, LineOfTau, sides_of
 from paretoclf.problem.operator import twice
-from paretoclf.problem.operator.fractions import exact
 from paretoclf.problem.samples import Samples, dense
-from paretoclf.proof.certificates import Certificate
 from paretoclf.proof.evidence import Evidence, Judged
-from paretoclf.proof.exact import ExactBounds
-from paretoclf.proof.points.hinge import certify_hinge_precisely, certify_hinges, judge_hinge
+from paretoclf.proof.points.hinge import certify_hinge_precisely, judge_hinge
 from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.proof.solution import Solution
 
@@ -372,7 +368,8 @@ class QuantilePath(Refining):
     def _as_solution(self, tau: float, found: Precise) -> Solution:
         w, b, problem = found.w, found.b if self.bias else 0.0, replace(self.soft_margin, caps=self.caps(tau))
         certificate = certify_hinge_precisely(problem.unit, found.alpha, b, w).times(self.lam)
-        evidence = Evidence(judge_hinge(problem, self.lam * found.alpha[0], b, w, certificate=certificate))
+        alpha, low = times(found.alpha, self.lam)
+        evidence = Evidence(judge_hinge(problem, alpha, b, w, low, certificate))
         return self._solution(tau, linear_or_kernel(self.gram, self.y * found.alpha[0], w, found.b), evidence)
 
     def _stores(self, tau: float, solution: Solution, j: int) -> bool:
@@ -439,18 +436,11 @@ class QuantilePath(Refining):
     def judged(self, tau: float) -> Judged:
         """What the judge says of the solution at tau."""
         caps, alpha, w = self.caps(tau), self._stored(tau), self._stored_slope(tau)
-        b = self.intercept(tau) if self.bias else 0.0
-        judged = judge_hinge(replace(self.soft_margin, caps=caps), alpha, b, w)
+        judged = judge_hinge(replace(self.soft_margin, caps=caps), alpha, self._intercept(tau), w)
         return replace(judged, numbers={**judged.numbers, "alpha": np.clip(alpha, 0.0, caps)})
 
-    def _exact_bounds(self, tau: float) -> ExactBounds:
-        alpha: Any = self._stored(tau)[None]
-        w, b = self._stored_slope(tau), self.intercept(tau) if self.bias else 0.0
-        better = self._precise(tau) if self._doubtful(tau) else None
-        if better is not None:
-            found = better[0]
-            alpha, w, b = Fraction(self.lam) * exact(found.alpha), found.w, found.b if self.bias else 0.0
-        return replace(self.soft_margin, caps=self.caps(tau)).bounds(alpha, b, w)
+    def _slope_of(self, solution: Solution) -> Array | None:
+        return None if self.pieces.w is None else solution.classifier.w
 
     @property
     def soft_margin(self) -> SoftMargin:
@@ -458,11 +448,6 @@ class QuantilePath(Refining):
         caps = (2 / self.y.size) * sides_of(self.y)
         intercept = "feature" if self.bias else "none"
         return SoftMargin.of(self.gram, self.y, caps, lam=self.lam, intercept=intercept)
-
-    def _judge(self, points: Array) -> list[Certificate]:
-        (alpha, caps), W = self._expand(points), self._stored_slopes(points)
-        b = np.array([self.intercept(float(tau)) if self.bias else 0.0 for tau in points])
-        return certify_hinges(replace(self.soft_margin, caps=caps), alpha, b, W)
 
     def _own(self) -> dict[str, Any]:
         return {"lam": np.array(self.lam), "bias": np.array(self.bias)}

@@ -7,6 +7,7 @@ against what is stored: this must be the same but for rounding.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +17,10 @@ from paretoclf.common.checks import Array, Index
 from paretoclf.common.tolerances import CERTIFY, FAST_ERROR, ROUNDED, STEEP, VALUE_ROUNDING
 from paretoclf.path.on_pieces import OnPieces
 from paretoclf.path.precise import Precise, PreciseSolver
+from paretoclf.proof.certificates import Certificate
+from paretoclf.proof.exact import ExactBounds
 from paretoclf.proof.line import LineProof
+from paretoclf.proof.points.hinge import certify_hinges
 from paretoclf.proof.proving import prove
 from paretoclf.proof.refined import Refined
 from paretoclf.proof.solution import Solution
@@ -40,6 +44,32 @@ class Refining(OnPieces):
     def _as_solution(self, t: float, found: Precise) -> Solution:
         """What is found, judged with sums in twice the precision."""
         raise NotImplementedError
+
+    def _slope_of(self, solution: Solution) -> Array | None:
+        """The slope of a solution that was judged; None where it is that of the multipliers."""
+        raise NotImplementedError
+
+    def _multipliers(self, points: Array) -> tuple[Array, Array]:
+        """Multipliers that are judged, and caps, at increasing points, (n, k) each."""
+        return self._expand(points)
+
+    def _judge(self, points: Array) -> list[Certificate]:
+        alpha, caps = self._multipliers(points)
+        b, W = np.array([self._intercept(float(t)) for t in points]), self._stored_slopes(points)
+        out = certify_hinges(replace(self.soft_margin, caps=caps), alpha, b, W)
+        for j, certificate in enumerate(out):
+            if not certificate.holds():
+                better = self._precise(float(points[j])) if self._doubtful(float(points[j])) else None
+                if better is None:
+                    break  # one that fails is enough
+                out[j] = better[1].certificate
+        return out
+
+    def _exact_bounds(self, t: float) -> ExactBounds:
+        solution = self._at(t)
+        low, problem = solution.numbers.get("alpha_lo", np.zeros(0)), replace(self.soft_margin, caps=self.caps(t))
+        parts = np.stack([solution.alpha, low]) if low.any() else solution.alpha[None]
+        return problem.bounds(parts, solution.numbers["b"], self._slope_of(solution))
 
     def _stores(self, t: float, solution: Solution, j: int) -> bool:
         """Whether what piece j stores at t is a precise solution but for rounding."""

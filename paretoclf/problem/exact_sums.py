@@ -88,6 +88,12 @@ def quotient(x: Array, by: float) -> Array:
     return np.stack([high, ((x - p) - error) / by])
 
 
+def times(x: Array, by: float) -> Array:
+    """``(x[0] + x[1]) by`` in two parts, (2, k)."""
+    most, error, rest = _parts(x, np.asarray(by))
+    return np.stack([most, error + rest])
+
+
 def _terms(A: Samples, x: Array) -> Iterator[list[float]]:
     """What is to be added for each row."""
     if sp.issparse(A):

@@ -599,6 +599,19 @@ class TestWhereDoublePrecisionEnds:
                 assert 0 <= path.certificate(tau, exact=True).gap <= 1e-8
 
     @pytest.mark.parametrize("bias", [True, False])
+    def test_certificates_are_those_of_the_solutions_that_at_gives(self, bias):
+        X, y = data(seed=2, d=2)
+        path = pc.trace(pc.QuantileSVM(X, y, pc.RBF(1.5), bias=bias), tau=(0.2, 0.8), lam=1e-10)
+        found = path.certificates()
+        assert all(each.holds() for each in found)
+        for t, certificate in zip(path.certificate_points.tolist(), found, strict=True):
+            solution = path.at(t)
+            assert solution.certificate.gap == pytest.approx(certificate.gap, abs=1e-15)
+            assert np.abs(solution.numbers["alpha_lo"]).max() > 0.0  # one double a multiplier is too little
+            low, high = path.certificate(t, exact=True).bounds
+            assert 0 <= high - low <= 1e-9 * float(high)
+
+    @pytest.mark.parametrize("bias", [True, False])
     def test_values_are_those_of_the_kernel_as_rounded(self, bias):
         svm, lam = self.steep(0, 1e6, bias, pc.RBF(1.0))
         path = pc.trace(svm, tau=(0, 1), lam=lam)
