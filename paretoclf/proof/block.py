@@ -6,16 +6,15 @@ The problem is a support vector machine with caps :math:`c_i(t)` that are affine
 
    \min\ \tfrac\lambda2\|w\|^2+\sum_ic_i\xi_i-\nu\rho\quad\text{s.t.}\quad y_if(x_i)\ge\rho-\xi_i,\ \xi_i\ge0,
 
-with :math:`\rho=1` and without :math:`\nu\rho` (2C-SVM, quantile SVM), or with a free :math:`\rho\ge0` (2nu-SVM). For
-any :math:`w,b` and any feasible multipliers, with :math:`g_i=y_if(x_i)-\rho`,
+with :math:`\rho=1` and without :math:`\nu\rho` (2C-SVM, quantile SVM), or with a free :math:`\rho\ge0` (2nu-SVM). Each
+sample is a row with a soft bound, so that G of `paretoclf.proof.theorem` is, with :math:`g_i=y_if(x_i)-\rho`,
 
 .. math::
 
    P-D=\sum_i\alpha_i(g_i)_++\sum_i(c_i-\alpha_i)(-g_i)_++\tfrac\lambda2\|w-w_\alpha\|^2 .
 
-All factors are affine in t, or positive parts of what is, and a positive part is nowhere above its chord. What this
-file finds out are the values of the factors at both ends of each segment (`known`): of the samples that move in a
-block, and of those that are so near their margin that they might count.
+What this file finds out are the values of the factors at both ends of each segment (`known`): of the samples that move
+in a block, and of those that are so near their margin that they might count.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The proof of lines of the 2C-SVM and of the quantile SVM: hinge losses, with an intercept or without."""
+"""The proof of lines of the 2C-SVM and of the quantile SVM: hinge losses, with an intercept or without.
+
+They are the case of `paretoclf.proof.theorem` in which a row a sample is soft, and x is (w, b).
+"""
 
 from __future__ import annotations
 
@@ -78,12 +81,12 @@ class HingeTerms:
     room: Array | None = None
 
     def proof(self, value: Array | None = None, ends: tuple[float, float] = (0.0, 1.0), **named: Any) -> LineProof:
-        r"""The theorem: the gap to a feasible dual point next to the stored one.
+        r"""The gap to a feasible dual point next to the stored one.
 
-        With :math:`g_i=y_if(x_i)-1` it is :math:`\sum_i\alpha_i(g_i)_++(c_i-\alpha_i)(-g_i)_+
-        +\tfrac\lambda2\|w-w_\alpha\|^2` for feasible multipliers. A move d of others into their box, and where the
-        intercept is free into balance, by scaling down the larger class, adds
-        :math:`d^\top g+\tfrac1{2\lambda}\|\sum_id_iy_ix_i\|^2`.
+        For feasible multipliers it is ``gap`` and :math:`\tfrac\lambda2\|w-w_\alpha\|^2`. A move d of others into their
+        box, and where the intercept is free into balance, by scaling down the larger class, adds :math:`d^\top g`, with
+        :math:`g_i=y_if(x_i)-1`, and moves :math:`w_\alpha` by :math:`\tfrac1\lambda\sum_id_iy_ix_i`: by no more than
+        |d| in sum, times the largest length.
 
         Parameters
         ----------

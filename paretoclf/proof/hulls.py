@@ -1,4 +1,10 @@
-"""The proof of lines of the 2nu-SVM: two reduced hulls, and a margin that moves."""
+r"""The proof of lines of the 2nu-SVM: two reduced hulls, and a margin that moves.
+
+They are the case of `paretoclf.proof.theorem` in which a row a sample is soft, and x is :math:`(w,b,\rho)`. A move d of
+multipliers into their box, and of each class to its sum, is counted from the slope that they imply: it adds
+:math:`\rho` and b times what the sums miss, margins times what leaves the box, and
+:math:`w_\alpha\cdot e+\tfrac12\|e\|^2` for the way e that the slope moves.
+"""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ _NUMBERS = 2**18
 
 
 def prove_items(problem: ParametricQP, found: Trace, parameter: str = "t") -> LineProof:
-    """Prove values and multipliers of all items, as `prove` says; residuals have the names of `CompiledProof`."""
+    """Prove values and multipliers of all items, as `paretoclf.proof.proving.prove` says."""
     QP, t = problem.dense(), bernstein.pairs(np.asarray(found.t, dtype=np.float64))
     sizes, order = _sizes(QP)
     step = max(1, _NUMBERS // QP.items)

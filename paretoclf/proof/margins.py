@@ -1,5 +1,8 @@
 r"""The proof of the Pareto set of two margins: one segment, on which all that moves is the intercept.
 
+It is the case of `paretoclf.proof.theorem` in which the rows are hard. The next feasible point is a multiple of the
+slope, or has larger slacks: the gap is the difference of the two objectives.
+
 In the positives' share p of the margin, ``theta / (1 + theta)``, the constraints (those of
 `paretoclf.proof.points.margins`, divided by :math:`|\bar y_i|`) are :math:`y_if(x_i)\ge\tau_i-\xi_i` with
 :math:`\tau_i=2p` for positive and :math:`2(1-p)` for negative samples, and the multipliers times :math:`|\bar y_i|`, u,
@@ -12,12 +15,11 @@ from __future__ import annotations
 import numpy as np
 
 from paretoclf.common.checks import Array
-from paretoclf.proof.bernstein import pairs
+from paretoclf.proof.bernstein import of_value
 from paretoclf.proof.line import LineProof
 from paretoclf.proof.points.margins import nearest_feasible, noted, weigh
 from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.proof.stored import AT_CAP, Stored, kernel_rounding
-from paretoclf.proof.theorem import concluded
 
 _TINY = float(np.finfo(float).tiny)
 
@@ -53,14 +55,13 @@ def prove_margins(problem: SoftMargin, stored: Stored, parameter: str, low: Arra
     residuals["box"] = float(np.maximum(-loads, 0.0).max()) if not (stored.state == AT_CAP).any() else np.inf
     meeting = np.minimum(loads.max(axis=0), scaled.max(axis=0))
     residuals["complementarity"] = float(np.maximum(meeting, 0.0).max())
+    residuals["value"] = float(np.abs(of_value(stored.value) - dual).max()) / max(dual, _TINY)
     gaps, sizes = (primal - dual)[None], np.full((1, 3), max(dual, 0.0))
     sample = np.array([int(np.argmax(np.maximum(meeting, -scaled.min(axis=0))))])
     each = {name: np.array([value]) for name, value in residuals.items()}
     kernel = kernel_rounding(problem.kernel_rounding, problem.lam, stored, np.zeros((2, y.size)), None)
     none, duals = np.zeros((1, 3)), np.full((1, 3), dual)
-    bounds, values = (gaps, sizes, none, duals), (stored.value, (duals, none, sizes))
-    named = {"parameter": parameter, "note": noted(problem, low), "kernel_rounding": kernel}
-    return concluded(pairs(t), bounds, each, sample, values, (t[0], t[-1]), **named)
+    return LineProof(t, gaps, sizes, none, duals, each, sample, parameter, noted(problem, low), kernel)
 
 
 def _moves(stored: Stored) -> float:

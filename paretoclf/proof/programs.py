@@ -1,9 +1,9 @@
 r"""What is proved of a path of a compiled program: every t, by two points a segment.
 
-On a segment x and z are affine in t, as are q and b. Feasibility, signs and stationarity :math:`Px+q+A^\top z=0` are
-then largest at an end; the products :math:`(b-Ax)_iz_i`, whose sum is the duality gap, are quadratic and nowhere above
-the largest of their Bernstein coefficients. Where P is positive semidefinite, which is proved apart, a feasible x whose
-gradient is :math:`-A^\top z` is no further above the optimal value than that gap.
+It is the case of `paretoclf.proof.theorem` in which all bounds are rows :math:`Ax\le b`, and u = x. On a segment x and
+z are affine in t, as are q and b. Feasibility, signs and stationarity :math:`Px+q+A^\top z=0` are then largest at an
+end; the products :math:`(b-Ax)_iz_i`, whose sum is the duality gap, are quadratic and nowhere above the largest of
+their Bernstein coefficients. That P is positive semidefinite is proved apart.
 """
 
 from __future__ import annotations

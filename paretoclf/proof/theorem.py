@@ -42,9 +42,10 @@ in y on either side of 0, G is then
    \sum_iF_i(y)+\sum_id_i(v_i-l_i)+\tfrac12(x-u-e)^\top P(x-u-e) ,
 
 for a d at lower bounds; likewise at upper ones. Multipliers are clipped to their prices; those of a class whose sum is
-too large are scaled down, and of one whose sum is too small moved up (`SoftMargin.feasible`). What no move
-repairs is a residual, measured in units of its own terms on the segment (`paretoclf.proof.programs.Units`): where the
-gradient misses :math:`r=Pu+q-y_x-A^\top y_r`, a point x' is better than x by no more than :math:`G+r^\top(x-x')`.
+too large are scaled down, and of one whose sum is too small moved up
+(`paretoclf.proof.soft_margin.SoftMargin.feasible`). What no move repairs is a residual, measured in units of its own
+terms on the segment (`paretoclf.proof.programs.Units`): where the gradient misses :math:`r=Pu+q-y_x-A^\top y_r`, a
+point x' is better than x by no more than :math:`G+r^\top(x-x')`.
 
 **Rounding.** What rounding of slacks, scores or kernel values makes of G is a bound of its own, beside that on G. A
 stored optimal value is held against D and D + G (`paretoclf.proof.values`).

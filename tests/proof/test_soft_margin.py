@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import paretoclf as pc
 from paretoclf.problem.operator import Features, Matrix
+from paretoclf.problem.operator.fractions import exact
 from paretoclf.proof.proving import prove
 from paretoclf.proof.soft_margin import SoftMargin
 from tests.proof.test_proving import BY_KERNEL, traced
@@ -58,3 +59,35 @@ def test_exact_bounds_of_the_other_problems_are_those_of_fractions(seed):
     slack = np.maximum(Fraction(rho) - Q @ a - s * B[0], zero)
     assert meeting.primal == a @ Q @ a / 2 + c @ slack - Fraction(nu) * Fraction(rho)
     assert meeting.dual <= meeting.primal
+
+
+@given(st.integers(0, 10**6))
+def test_multipliers_are_made_feasible_in_doubles_as_in_fractions(seed):
+    """In fractions they keep every condition exactly; feasible ones stay; doubles, in one part or two, are the same."""
+    rng = np.random.default_rng(seed)
+    n, k = int(rng.integers(3, 9)), 3
+    y = np.where(np.arange(n) % 3 == 0, 1.0, -1.0)
+    caps, alpha = rng.random((n, k)) + 0.1, 1.2 * rng.random((n, k)) - 0.1
+    alpha[rng.random((n, k)) < 0.3] = 0.0
+    problem = SoftMargin(y, Matrix(np.eye(n)), caps[:, 0])
+    totals = rng.random() * np.minimum(*(caps[side].sum(axis=0) for side in (y > 0, y < 0)))
+    for total in (None, totals):
+        found = problem.feasible(alpha, caps, total)
+        for j in range(k):
+            given_, most = exact(alpha[:, j]), exact(caps[:, j])
+            wanted = None if total is None else Fraction(float(total[j]))
+            made = problem.feasible(given_, most, wanted)
+            up, down = (sum(made[side]) for side in (y > 0, y < 0))
+            assert all(0 <= a <= c for a, c in zip(made, most, strict=True))
+            assert up == down
+            assert total is None or up == wanted
+            assert total is not None or up == min(sum(np.clip(given_, 0, most)[side]) for side in (y > 0, y < 0))
+            assert (problem.feasible(made, most, wanted) == made).all()
+            np.testing.assert_allclose(found[:, j], made.astype(float), atol=1e-14)
+    nearly = problem.feasible(alpha, caps)[:, 0]
+    both = exact(problem.feasible_parts(np.stack([nearly, 1e-17 * nearly * rng.normal(size=n)]))).sum(axis=0)
+    assert abs(sum(exact(y) * both)) <= 1e-30
+    np.testing.assert_allclose(both.astype(float), nearly, atol=1e-15)
+    alone = replace(problem, intercept="none")
+    assert np.array_equal(alone.feasible(alpha, caps), np.clip(alpha, 0.0, caps))
+    assert np.array_equal(alone.feasible(alpha), np.maximum(alpha, 0.0))

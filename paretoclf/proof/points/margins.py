@@ -110,7 +110,8 @@ def weigh(problem: SoftMargin, given: Array, w: Array | None, low: Array | None)
     """What such multipliers (n,) say, of which ``low`` is what they miss; w as for `judge_margins`."""
     y, Q, rest = problem.y, problem.Q, np.zeros(problem.y.size) if low is None else low
     parts = np.where(given + rest < 0.0, 0.0, np.stack([given, rest]))
-    up, down = (total(parts[:, side]) for side in (y > 0, y < 0))
+    known = parts[:1] if low is None else parts
+    up, down = (total(known[:, side]) for side in (y > 0, y < 0))
     feasible, rest = problem.feasible_parts(parts)
     if low is None:
         slope, below = Q.slope_of(0.5 * y * given, w), Q.slope_of(0.5 * y * (feasible + rest))
