@@ -31,16 +31,16 @@ def prove_items(problem: ParametricQP, found: Trace, parameter: str = "t") -> Li
     """Prove values and multipliers of all items, as `paretoclf.proof.proving.prove` says."""
     QP, t = problem.dense(), bernstein.pairs(np.asarray(found.t, dtype=np.float64))
     sizes, order = _sizes(QP)
-    step = max(1, _NUMBERS // QP.items)
+    v, y, step = found.v, found.y, max(1, _NUMBERS // QP.items)
     with np.errstate(invalid="ignore", over="ignore"):  # what is not a number is not proved
         parts = [
-            _Items(QP, t[a : a + step], found.v[a : a + step], found.y[a : a + step]).looked_at(sizes, order)
+            _Items(QP, t[a : a + step], v[a : a + step], y[a : a + step]).looked_at(sizes, order)
             for a in range(0, max(len(t), 1), step)
         ]
     F: dict[str, Any] = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    bounds, samples = (F.pop("gaps"), F.pop("sizes"), F.pop("rounding"), F.pop("duals")), F.pop("samples")
+    bounds = F.pop("gaps"), F.pop("sizes"), F.pop("rounding"), F.pop("duals")
     F["curvature"] = np.full(len(t), indefinite(sp.csc_array(QP.P)))
-    return concluded(t, bounds, F, samples, parameter=parameter)
+    return concluded(t, bounds, F, parameter=parameter)
 
 
 def _sizes(QP: ParametricQP) -> tuple[Sizes, Any]:
@@ -88,20 +88,21 @@ class _Items:
         units = Units.of(sizes, largest[0], b[:, back], largest[1], largest[2][:, back], none=1.0)
         rows, slacks = units.rows[:, order], np.tile(units.slacks[:, order], 2)
         prices = np.tile(units.prices(np.ones(units.rows.shape, dtype=np.bool_))[:, order], 2)
-        beyond, wrong = np.where(there & hard, -room, 0.0), z - np.minimum(z, most)
+        paid = np.minimum(z, most)
+        beyond, wrong = np.where(there & hard, -room, 0.0), z - paid
         apart = np.abs(self.v - v)
         residuals = {
-            "rows": np.maximum(_most(beyond / np.tile(rows, 2)[:, None]), _most(apart / rows[:, None])),
+            "bounds and rows": np.maximum(_most(beyond / np.tile(rows, 2)[:, None]), _most(apart / rows[:, None])),
             "stationarity": _most(np.abs(missed) / units.gradient[:, None]),
             "signs": _most(wrong * prices[:, None]),
         }
-        E = self._entries(np.where(hard, np.abs(room), room), np.minimum(z, most), most, there)
+        E = self._entries(np.where(hard, np.abs(room), room), paid, most, there)
         off, unit = (self._kept(each[:, None], there) for each in (slacks, 1.0 / np.maximum(prices, _TINY)))
-        residuals["complementarity"], samples = complementarity(E, E.margin * off, unit)
+        residuals["slackness"] = complementarity(E, E.margin * off, unit)[0]
         gaps, k = gap_of(E), len(self.t)
         # Where a multiplier changes its sign this is below the dual objective.
         bound = np.where(there, np.concatenate([given[0], -given[1]], axis=2), 0.0)
-        duals = bernstein.inner(bound, z) - 0.5 * bernstein.inner(x, Px)
+        duals = bernstein.inner(bound, paid) - 0.5 * bernstein.inner(x, Px)
         excess = np.where(there & ~hard, np.maximum(-room, 0.0), 0.0) * np.where(hard, 0.0, most)
         terms, constant = (0.5 * x * Px, x * q, excess), self.at(QP.constant[:, None])[..., 0]
         value, size = (
@@ -113,7 +114,6 @@ class _Items:
         size = np.maximum(size, PRODUCT_ROUNDING / CERTIFY * rounding)
         return {
             **residuals,
-            "samples": samples % QP.items,
             "gaps": gaps,
             "sizes": np.repeat(size[:, None], 3, axis=1),
             "rounding": np.zeros((k, 3)),
@@ -128,7 +128,8 @@ class _Items:
     def _entries(self, room: Array, z: Array, most: Array, there: Mask) -> Entries:
         """All bounds that there are; what is hard has no price."""
         k, bounds = len(self.t), np.flatnonzero(there)
-        finite = (np.where(np.isfinite(side), side, 0.0) for side in (self.QP.lower, self.QP.upper))
+        sides = self.QP.lower, self.QP.upper, self.QP.below, self.QP.above
+        finite = (np.where(np.isfinite(side), side, 0.0) for side in sides)
         return Entries(
             ptr=bounds.size * np.arange(k + 1),
             row=np.repeat(np.arange(k), bounds.size),

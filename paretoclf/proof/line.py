@@ -46,8 +46,8 @@ class LineProof(Proof["SegmentCertificate"]):
     residuals : mapping of str to array of shape (m,)
         Largest residual of each optimality condition on each segment, and ``"value"``: how far the stored optimal value
         is from the proved one, relative to it.
-    samples : int array of shape (m,)
-        Where the complementarity of each segment is worst.
+    samples : int array of shape (m,), optional
+        Where the complementarity of each segment is worst. None where it is not about samples.
     parameter : str
         What t is called.
     note : str
@@ -74,7 +74,7 @@ class LineProof(Proof["SegmentCertificate"]):
     rounding: Array = field(repr=False)
     duals: Array = field(repr=False)
     residuals: Mapping[str, Array] = field(repr=False)
-    samples: Index = field(repr=False)
+    samples: Index | None = field(repr=False)
     parameter: str = "t"
     note: str = ""
     kernel_rounding: Array | None = field(default=None, repr=False)

@@ -183,7 +183,7 @@ def concluded(
     t: Array,
     bounds: tuple[Array, Array, Array, Array],
     residuals: Mapping[str, Array],
-    samples: Index,
+    samples: Index | None = None,
     stored: tuple[Array, tuple[Array, Array, Array]] | None = None,
     ends: tuple[float, float] = (0.0, 1.0),
     **named: Any,

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import paretoclf as pc
 from paretoclf.engine.general import follow
@@ -229,6 +230,28 @@ def test_a_problem_without_convexity_is_not_proved():
     assert "curvature" in proof.explain()
     assert not proof.passes()
     assert prove(*of_one_variable(1.0, 0.0)).passes()
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+def test_traces_of_engines_are_proved_in_words_of_items(sparse, monkeypatch):
+    rng = np.random.default_rng(0)
+    A, box = rng.normal(size=(10, 30)) * (rng.random((10, 30)) < 0.2), np.ones((2, 40))
+    P, q = np.diag(rng.random(30) + 0.1), rng.normal(size=(2, 30))
+    problem = ParametricQP.hard(
+        *((sp.csc_array(each) for each in (P, A)) if sparse else (P, A)), q, -0.5 * box, 0.5 * box
+    )
+    found = follow(problem, progress=False)
+    proof = prove(problem, found, "u")
+    assert proof.passes()
+    assert "at every u in [0, 1]" in proof.explain()
+    v = found.v.copy()
+    v[3, 0, 0] += 1e-3
+    wrong = Trace.of(found.t, found.labels, v, found.y, found.status)
+    assert prove(problem, wrong).failures().tolist() == [3]
+    assert "sample" not in prove(problem, wrong).explain()
+    monkeypatch.setattr("paretoclf.proof.items._NUMBERS", 100)  # many parts
+    for name in ("gaps", "sizes", "duals"):
+        np.testing.assert_allclose(getattr(prove(problem, found), name), getattr(proof, name), rtol=1e-12, atol=1e-15)
 
 
 def test_what_is_not_a_number_is_not_proved():
