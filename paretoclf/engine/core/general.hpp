@@ -488,6 +488,11 @@ class Walk {
         return true;
     }
 
+    struct Step {  // how far until an item is at an end of its piece, and how fast it moves
+        Real length;
+        double size;
+        int item, end;
+    };
     // Take item i into its next piece, at a fixed t; PAUSED if that is done, else how there is no way, with the ray.
     Status exchange(int i, int side) {
         bool released = labels[i] % 2 != 0, variable = i < n_;
@@ -510,12 +515,19 @@ class Walk {
             return PAUSED;
         }
         // du in B and dw outside, unit for i itself
-        struct Step {
-            Real length;
-            double size;
-            int item, label, end;
+        // Who may be the first, of all that come to an end; how far that is, and how far the first may go beyond its end.
+        std::vector<Step> &steps = steps_;
+        bool blocked = false;
+        Real least = 0.0;
+        double late = std::numeric_limits<double>::infinity();
+        steps.clear();
+        auto most = [&] { return std::max(late, rounded(least) + 1e-13 * (1.0 + rounded(least))); };
+        auto stop = [&](Real length, double size, int item, int end) {
+            if (!blocked || less(length, least)) least = length;
+            double beside = HARRIS * (1.0 + absolute(g_[0][item]) + absolute(pinned_.now[0][item])) / size;
+            late = std::min(late, rounded(length) + beside), blocked = true;
+            if (rounded(length) <= most()) steps.push_back({length, size, item, end});
         };
-        std::vector<Step> steps;
         auto moved = [&](int j) { return j == i ? Real(double(unit)) : Real(double(unit)) * T_[0][j]; };
         for (int j = 0; j < N_; j++) {
             // Its known part stands still: an even item moves its value, an odd one its multiplier.
@@ -526,14 +538,14 @@ class Walk {
             Real room = room_of(j, end);
             if (rounded(room) > 0.5 * NONE) continue;
             if (rounded(room) <= (age_ ? 0.0 : error_[0][j])) room = 0.0;
-            steps.push_back({room / (rounded(move) < 0.0 ? -move : move), absolute(move), j, beyond(j, labels[j], end), end});
+            stop(room / (rounded(move) < 0.0 ? -move : move), absolute(move), j, end);
         }
         if (!p_.free(i) && limit_of(i, to, side).side != NOWHERE) {
             Real g = to % 2 ? -multiplier(0, i) : value(0, i);
             Real end = (Real(1.0) - t) * limit_at(i, to, side, 0) + t * limit_at(i, to, side, 1), room = side ? end - g : g - end;
-            steps.push_back({rounded(room) > 0.0 ? room : Real(0.0), 1.0, i, beyond(i, to, side), side});
+            stop(rounded(room) > 0.0 ? room : Real(0.0), 1.0, i, side);
         }
-        if (steps.empty()) {
+        if (!blocked) {
             ray.assign(N_, Real(0.0));  // of values where it is unbounded, of multipliers where it is infeasible
             for (int j = 0; j < N_; j++) {
                 bool inside = K_.where[j] >= 0;
@@ -543,24 +555,16 @@ class Walk {
             }
             return released ? UNBOUNDED : INFEASIBLE;
         }
-        Real least = steps[0].length;
-        for (auto &step : steps)
-            if (less(step.length, least)) least = step.length;
         const Step *found = nullptr;
         if (standing_ >= patience_) {
             for (auto &step : steps)
                 if (!less(least, step.length) && (!found || step.item < found->item)) found = &step;
         } else {
-            double late = std::numeric_limits<double>::infinity(), first = rounded(least);
             for (auto &step : steps)
-                late = std::min(late, rounded(step.length) + HARRIS * (1.0 + absolute(g_[0][step.item]) +
-                                                                       absolute(pinned_.now[0][step.item])) / step.size);
-            late = std::max(late, first + 1e-13 * (1.0 + first));
-            for (auto &step : steps)
-                if (rounded(step.length) <= late && (!found || step.size > found->size)) found = &step;
+                if (rounded(step.length) <= most() && (!found || step.size > found->size)) found = &step;
         }
         if (!found) return refuse("the solution is not finite"), REFUSED;
-        int j = found->item, label = found->label;
+        int j = found->item, label = beyond(j, j == i ? to : labels[j], found->end);
         if (j != i) {
             bool inside[2] = {K_.where[i] >= 0, K_.where[j] >= 0};
             if (!pivot(i, j)) return REFUSED;
@@ -840,6 +844,7 @@ class Walk {
     int since_ = 0;  // exchanges since K is made afresh
     int64_t standing_ = 0, patience_ = 0;
     Indices resting_, closing_, rows_, variables_;
+    std::vector<Step> steps_;
     Vector terms_;
 
     Affine<Real> pinned_, known_, low_, high_, q_;
