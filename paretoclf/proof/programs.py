@@ -21,7 +21,8 @@ from scipy.sparse.csgraph import connected_components
 from paretoclf.common.checks import Array
 from paretoclf.common.errors import InputError
 from paretoclf.common.tolerances import CERTIFY, OWN_SIZE, OWN_TERMS, POINT, PRODUCT_ROUNDING, RESIDUAL_ROUNDING
-from paretoclf.engine.reduction.program import AnyPoints, Points, Products, ProgramLine, between, blocks
+from paretoclf.engine.reduction.products import blocks, plainly
+from paretoclf.engine.reduction.program import AnyPoints, Points, ProgramLine, between
 from paretoclf.problem.definite import least_curvature
 from paretoclf.problem.parametric_qp import shortest_stretch
 
@@ -161,21 +162,26 @@ class Sizes:
     """
 
     def __init__(self, line: ProgramLine) -> None:
-        P, A = abs(sp.csr_array(line.P)), abs(sp.csr_array(line.A))
-        entries = np.concatenate([P.data, A.data]), np.concatenate([P.indices, A.indices])
-        begin = np.concatenate([P.indptr, P.nnz + A.indptr[1:]])
+        P, A, _ = self.plain = line.products  # with P, A and A', and with their absolute values
+        self.P, self.A, self.entries = P.of_sizes, A.of_sizes, line.rows
+        self.transposed = self.A.T
         self.n, count = line.n, line.n + line.m
-        _, self.part = connected_components(sp.csr_array((*entries, begin), (count, count)), directed=False)
+        (i, j), (row, column) = P.connected(), A.connected()
+        edges = np.concatenate([i, row + line.n]), np.concatenate([j, column])
+        graph = sp.coo_array((np.ones(edges[0].size), edges), shape=(count, count))
+        _, self.part = connected_components(graph, directed=False)
         self.order = np.argsort(self.part, kind="stable")
         self.begin = np.flatnonzero(np.diff(self.part[self.order], prepend=-1))
-        #: Products with P, A and A', and with their absolute values.
-        self.plain = [Products(M) for M in (line.P, line.A, line.A.T)]
-        self.P, self.A, self.transposed = (each.of_sizes for each in self.plain)
-        self.entries, self.sums = A, [np.asarray(M.sum(axis=axis)).ravel() for M, axis in ((P, 1), (A, 1), (A, 0))]
-        most = A.max(axis=0).toarray().ravel() if A.shape[0] else np.zeros(line.n)
+        each = (self.P, line.n), (self.A, line.n), (self.transposed, line.m)
+        self.sums = [(M @ np.ones((size, 1))).ravel() for M, size in each]
+        columns = sp.csc_array(line.A)
+        most, used = np.zeros(line.n), np.flatnonzero(np.diff(columns.indptr))
+        if used.size:
+            most[used] = np.maximum.reduceat(np.abs(columns.data), columns.indptr[used])
         self.balancing = np.where(most > 0.0, 1.0 / np.where(most > 0.0, most, 1.0), 0.0)
         curved = np.flatnonzero(self.sums[0] > 0.0)  # of others nobody asks what is natural
-        self.equations = sp.csc_array(A[: line.equations])[:, curved]
+        self.curved, self.curvature = plainly(curved), P.of_rows(curved)
+        self.equations = sp.csc_array(abs(columns[:, curved])[: line.equations])
         self.determined_columns = curved[np.diff(self.equations.indptr) > 0]
 
     def connected(self, columns: Array, rows: Array | None = None) -> tuple[Array, Array]:
@@ -271,7 +277,7 @@ class Units:
             begin = np.cumsum(count) - count
             place = np.arange(begin[-1] + count[-1]) + np.repeat(A.indptr[i] - begin, count)
             own = np.repeat(np.minimum(k, len(self.shares) - 1), count)
-            each = A.data[place] * self.shares[own, A.indices[place]]
+            each = np.abs(A.data[place]) * self.shares[own, A.indices[place]]
             found[k, i] = np.maximum.reduceat(each, begin)
         return found
 
@@ -373,13 +379,16 @@ def judged(line: ProgramLine, sizes: Sizes, data: Sequence[Array], X: Array, Z: 
     left, as nearly always, no part is asked for its own: the bound is wider then, and no more than a hundredth of
     ``CERTIFY``.
     """
-    (P, A, transposed), (q, b, constant) = sizes.plain, data
-    PX, slack, gradient = P(X), b - A(X), transposed(Z)
-    gradient += PX
-    gradient += q
-    left = _Left(line, slack, np.abs(slack), Z, np.abs(Z), np.abs(X), np.abs(gradient, out=gradient), (q, b))
-    value = np.einsum("ij,ij->i", X, 0.5 * PX + q) + constant
-    size = np.einsum("ij,ij->i", left.columns, 0.5 * np.abs(PX) + np.abs(q))
+    (_, A, transposed), (q, b, constant), curved = sizes.plain, data, sizes.curved
+    x, z = np.ascontiguousarray(X.T), np.ascontiguousarray(Z.T)
+    Px, gradient = sizes.curvature @ x, transposed @ z
+    gradient[curved] += Px
+    gradient += q.T
+    slack = np.subtract(b, (A @ x).T, order="C")
+    missed = np.abs(gradient.T, order="C")
+    left = _Left(line, slack, np.abs(slack), Z, np.abs(Z), np.abs(X), missed, (q, b))
+    value = _dots(X, q) + 0.5 * np.einsum("ji,ji->i", x[curved], Px) + constant
+    size = _dots(left.columns, _sizes(q)) + 0.5 * np.einsum("ij,ji->i", left.columns[:, curved], np.abs(Px))
     known = sizes, of, of.most(np.maximum(np.abs(value), 1e-3 * size)), of.products(left.off, left.prices)
     if known[2].size > 1:
         with np.errstate(over="ignore", invalid="ignore"):  # where there is no size
@@ -387,6 +396,11 @@ def judged(line: ProgramLine, sizes: Sizes, data: Sequence[Array], X: Array, Z: 
         if (found <= _CLEAR * CERTIFY).all():
             return found
     return left.on_each(*known)
+
+
+def _dots(X: Array, data: Array) -> Array:
+    """Points times data there."""
+    return np.asarray(X @ data[0] if data.strides[0] == 0 or len(data) < len(X) else np.einsum("ij,ij->i", X, data))
 
 
 def _sizes(data: Array) -> Array:

@@ -23,7 +23,6 @@ from itertools import count, pairwise
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from paretoclf.common.checks import Array, Index, Mask
 from paretoclf.common.tolerances import PARALLEL
@@ -82,21 +81,23 @@ class Epigraphs:
     columns: Mask
 
 
-def epigraphs(flat: Mask, A: Any, q: Array, b: Array, equations: int) -> Epigraphs:
+def epigraphs(flat: Mask, A: tuple[Any, Any], q: Array, b: Array, equations: int) -> Epigraphs:
     """Find all epigraph variables, nested ones from the outside in.
 
     Parameters
     ----------
     flat : array of shape (n,)
         Columns that have no part in P.
-    A, q, b, equations
+    A : pair of sparse arrays
+        By columns, and by rows.
+    q, b, equations
         The program: see `paretoclf.engine.reduction.program`.
     """
     kinked: dict[int, Kinked] = {}
     on: dict[int, dict[int, float]] = {}  # by column: the costs with it in their direction, and its factor there
     eliminated: list[Epigraph] = []
-    rows, columns = np.ones(A.shape[0], dtype=np.bool_), np.ones(A.shape[1], dtype=np.bool_)
-    entries, by_rows, number = sp.csc_array(A), sp.csr_array(A), count()
+    (entries, by_rows), number = A, count()
+    rows, columns = (np.ones(size, dtype=np.bool_) for size in by_rows.shape)
     cheap = flat & (q >= 0).all(axis=0)
     cheap[by_rows.indices[: by_rows.indptr[equations]]] = False
 
@@ -167,15 +168,14 @@ def _of_two_rows(
         same &= np.abs(D - slopes[:, :, None] * direction).max(axis=(0, 2)) <= PARALLEL * largest.max(axis=0)
         same &= np.abs(slopes[0] - slopes[1]) > 2.0 * PARALLEL * (1.0 + np.abs(slopes).max(axis=0))
         same &= q[:, j].any(axis=0)
-        offsets, order = b[:, rows] / factors, np.argsort(slopes, axis=0).T.tolist()
+        offsets, costs = np.ascontiguousarray((b[:, rows] / factors).transpose(1, 2, 0)), q[:, j].T.copy()
+        order, each_slope, numbers = np.argsort(slopes, axis=0).T.tolist(), slopes.T.tolist(), rows.tolist()
+        units = (1.0 / factors).tolist()
         for k in np.flatnonzero(same).tolist():
-            pieces = tuple(
-                Piece(slope, offsets[:, k, side], {row: 1.0 / factor})
-                for slope, side, row, factor in (
-                    (float(slopes[side, k]), side, int(rows[k, side]), float(factors[k, side])) for side in order[k]
-                )
-            )
-            yield int(j[k]), rows[k], factors[k], [Kinked((there[k], direction[k]), q[:, j[k]].copy(), pieces)]
+            of = zip(each_slope[k], offsets[k], numbers[k], units[k], strict=True)
+            sides = [Piece(slope, offset, {row: unit}) for slope, offset, row, unit in of]
+            pieces = tuple(sides[side] for side in order[k])
+            yield int(j[k]), rows[k], factors[k], [Kinked((there[k], direction[k]), costs[k], pieces)]
 
 
 def _array(by_rows: Any, rows: Index) -> tuple[Index, Array]:

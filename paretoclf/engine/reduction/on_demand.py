@@ -8,7 +8,8 @@ import numpy as np
 
 from paretoclf.common.checks import Array, Index
 from paretoclf.common.memory import require_memory
-from paretoclf.engine.reduction.program import Points, blocks
+from paretoclf.engine.reduction.products import blocks
+from paretoclf.engine.reduction.program import Points
 from paretoclf.engine.reduction.reduced import Reduced
 from paretoclf.problem.parametric_qp import Trace
 
@@ -45,14 +46,13 @@ class PointsOnDemand:
     def part(self, part: slice) -> tuple[Array, Array]:
         """Both, at points that follow each other."""
         line, t = self._reduced.program, self._t[part]
+        x, z = np.empty((t.size, line.n)), np.empty((t.size, line.m))
         parts = blocks(t.size, line.n + line.m)
         if t.size <= parts[0].stop + 1:  # a block of segments has one point more
-            x, z = self._reduced.back_together(*self._trace.points(part), t)
-            return np.ascontiguousarray(x), np.ascontiguousarray(z)
-        x, z = np.empty((t.size, line.n)), np.empty((t.size, line.m))
+            parts = [slice(0, t.size)]
         for own in parts:
             there = slice(part.start + own.start, part.start + own.stop)
-            x[own], z[own] = self.part(there)
+            x[own], z[own] = self._reduced.back_together(*self._trace.points(there), t[own])
         return x, z
 
     def spread(self) -> tuple[Array, Array]:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -25,8 +26,10 @@ import scipy.sparse as sp
 from paretoclf.common.checks import Array, Index, Mask
 from paretoclf.common.errors import InputError
 from paretoclf.common.tolerances import PARALLEL, SAME_NUMBER, SUBSTITUTED
+from paretoclf.engine.reduction.entries import entries_of, for_products, placed, squared, without
 from paretoclf.engine.reduction.epigraphs import Kinked, epigraphs
-from paretoclf.engine.reduction.program import ProgramLine, for_products
+from paretoclf.engine.reduction.products import plainly
+from paretoclf.engine.reduction.program import ProgramLine
 from paretoclf.engine.reduction.reduced import Carried, Item, Reduced, Substituted
 from paretoclf.problem.parametric_qp import ParametricQP
 
@@ -83,12 +86,14 @@ class _Reduction:
 
     def __init__(self, line: ProgramLine, squares: bool, most: float = np.inf) -> None:
         self.most, self.squares = most, squares
-        self.line, self.P, self.A = line, _entries_of(line.P), _entries_of(line.A)
+        self.line, self.P, self.A = line, entries_of(sp.csr_array(line.P)), entries_of(line.rows)
+        self.arrays: list[tuple[Index, Array]] = []  # what has still to be added to P, at which columns
+        self.by_columns = entries_of(sp.csc_array(line.A))
         self.sizes = np.diff(self.A.indptr)
         self.q, self.b = line.q.copy(), line.b.copy()
         self.equation = np.arange(line.m) < line.equations
         self.flat = np.bincount(self.P.indices, minlength=line.n) == 0
-        found = epigraphs(self.flat, self.A, self.q, self.b, line.equations)
+        found = epigraphs(self.flat, (self.by_columns, self.A), self.q, self.b, line.equations)
         self.eliminated, self.rows, self.columns = found.eliminated, found.rows.copy(), found.columns.copy()
         self.q[:, ~self.columns] = 0.0
         self.kinked = found.kinked
@@ -120,9 +125,14 @@ class _Reduction:
             given = np.concatenate([np.zeros(0), *(getattr(item, side) for item in rows)])
             return np.hstack([getattr(self, side)[:, V], given.reshape(-1, 2).T])
 
-        P, A, names = self.P[V][:, V], M[K][:, V], tuple(self.line.column_name(int(j)) for j in V)
+        A, names = M[K][:, V], tuple(self.line.column_name(int(j)) for j in V)
+        how = V.size, K.size, _SPARSE, _SHARE
+        thin = _is_thin(max([self.P.nnz, *(np.count_nonzero(each) for _, each in self.arrays)]) + A.nnz, *how)
+        if thin:
+            self._added()
+        P = self.P[V][:, V]
         problem = ParametricQP(
-            sp.csr_array(0.5 * (P + P.T)),
+            sp.csr_array(0.5 * (P + P.T)) if thin else P,
             sp.csr_array(A),
             self.q[:, V],
             both("lower"),
@@ -131,9 +141,8 @@ class _Reduction:
             both("above"),
             names=(*names, *self._row_names(K)),
         )
-        thin = _is_thin(P.nnz + A.nnz, V.size, K.size, _SPARSE, _SHARE)
         return Reduced(
-            problem if thin else problem.dense(),
+            problem if _is_thin(P.nnz + A.nnz, *how) and thin else self._dense(problem, V),
             self.line,
             V,
             K,
@@ -146,8 +155,36 @@ class _Reduction:
             tuple(self.bounds.values()),
         )
 
+    def _dense(self, problem: ParametricQP, V: Index) -> ParametricQP:
+        """The problem in columns V with P and A as arrays, and with all of P."""
+        problem, place = problem.dense(), np.full(self.line.n, -1)
+        place[V] = np.arange(V.size)
+        P = 0.5 * (problem.P + problem.P.T)
+        for columns, more in self.arrays:
+            at = plainly(place[columns])
+            P[(at, at) if isinstance(at, slice) else np.ix_(at, at)] += more
+        return replace(problem, P=P)
+
+    def _added(self) -> None:
+        """Add to P what is apart."""
+        for columns, more in self.arrays:
+            self.P = self.P + placed(more, columns, columns, self.line.n)
+            self.P.eliminate_zeros()
+        self.arrays.clear()
+
     def _bounds(self) -> None:
         """Rows of one entry. The tighter one of two wins; where neither is all along, the second stays a row."""
+        own = np.flatnonzero(self.rows & (self.sizes == 1))
+        j, a = (each[self.A.indptr[own]] for each in (self.A.indices, self.A.data))
+        kinds = np.where(self.equation[own], 2, np.where(a > 0, 1, 0))
+        count = np.bincount(3 * j.astype(np.int64) + kinds, minlength=3 * self.line.n).reshape(-1, 3)[j]
+        alone = (kinds < 2) & (count[:, 2] == 0) & (np.take_along_axis(count, kinds[:, None], axis=1)[:, 0] == 1)
+        for kind, side, now in ((0, "lower", self.lower), (1, "upper", self.upper)):  # of these there is no other
+            which = np.flatnonzero(alone & (kinds == kind))
+            now[:, j[which]] = self.b[:, own[which]] / a[which]
+            entries = zip(own[which].tolist(), j[which].tolist(), a[which].tolist(), strict=True)
+            self.bounds.update({(column, side): (i, column, value, side) for i, column, value in entries})
+        self.rows[own[alone]] = False
         for i in np.flatnonzero(self.rows & (self.sizes <= 1)).tolist():
             places, values = self._row(i)
             if places.size == 0 and not self.equation[i] and (self.b[:, i] >= 0).all():
@@ -188,17 +225,16 @@ class _Reduction:
 
     def _fixed(self) -> None:
         """Variables that are fixed all along, or relax their rows for nothing."""
-        by_columns, gone = sp.csc_array(self.A), np.zeros(self.line.n, dtype=np.bool_)
-        for j in np.flatnonzero(self.columns & np.isfinite(self.upper[0]) & ~self.kinked_columns).tolist():
-            low, up = self.lower[:, j], self.upper[:, j]
-            part = slice(by_columns.indptr[j], by_columns.indptr[j + 1])
-            rows, values = by_columns.indices[part], by_columns.data[part]
-            left = self.rows[rows]
-            rows, values = rows[left], values[left]
-            relaxes = not (self.equation[rows] | (values > 0)).any()
-            free = self.flat[j] and (self.q[:, j] <= 0).all() and relaxes and (low <= up).all()
-            if not ((low == up).all() or free):
-                continue
+        M, n = self.by_columns, self.line.n
+        tightens = self.rows[M.indices] & (self.equation[M.indices] | (M.data > 0))
+        free = np.bincount(np.repeat(np.arange(n), np.diff(M.indptr))[tightens], minlength=n) == 0
+        free &= self.flat & ((self.q <= 0) & (self.lower <= self.upper)).all(axis=0)
+        free |= (self.lower == self.upper).all(axis=0)
+        gone = np.zeros(n, dtype=np.bool_)
+        for j in np.flatnonzero(free & self.columns & np.isfinite(self.upper[0]) & ~self.kinked_columns).tolist():
+            up, part = self.upper[:, j], slice(M.indptr[j], M.indptr[j + 1])
+            left = self.rows[M.indices[part]]
+            rows, values = M.indices[part][left], M.data[part][left]
             self.fixed.append((j, up.copy()))
             part = slice(self.P.indptr[j], self.P.indptr[j + 1])
             still = ~gone[self.P.indices[part]]
@@ -206,7 +242,8 @@ class _Reduction:
             self.b[:, rows] -= np.outer(up, values)
             self.q[:, j] = 0.0
             gone[j], self.columns[j] = True, False
-        self.A, self.P = _without(self.A, gone), _without(_without(self.P, gone).T.tocsr(), gone)
+        if gone.any():
+            self.A, self.P = without(self.A, gone), without(without(self.P, gone).T.tocsr(), gone)
 
     def _row(self, i: int) -> tuple[Index, Array]:
         """Places and values of a row of A."""
@@ -216,9 +253,12 @@ class _Reduction:
     def _rows_left(self) -> None:
         """Equations, softened by their slacks, and inequalities, two of one direction in one."""
         where, n = dict[Any, int](), self.line.n
-        alone = np.bincount(self.A[np.flatnonzero(self.rows)].indices, minlength=n) == 1
-        slack = self.flat & alone & ~self.kinked_columns & (self.q >= 0).all(axis=0)
+        slack = self.flat & ~self.kinked_columns & (self.q >= 0).all(axis=0)
         slack &= np.isfinite(self.lower[0]) & np.isinf(self.upper[0])
+        of = np.repeat(np.arange(self.line.m), np.diff(self.A.indptr))
+        slack &= np.bincount(self.A.indices[self.rows[of]], minlength=n) == 1  # alone
+        softened = np.zeros(self.line.m, dtype=np.bool_)
+        softened[of[slack[self.A.indices]]] = True
         for i in np.flatnonzero(self.rows).tolist():
             (places, a), at = self._row(i), self.b[:, i].copy()
             if places.size == 0 and not self.equation[i]:
@@ -231,7 +271,8 @@ class _Reduction:
                         + (". Start where it holds" if at[1] >= 0 else ", all along the line")
                     )
             if self.equation[i]:
-                self.items.append(self._softened(i, (places, a), at, slack))
+                plain = Item.of((places, a), at, at, rows=[(i, 1.0, "both")])
+                self.items.append(self._softened(i, plain, slack) if softened[i] else plain)
                 continue
             key = (places.tobytes(), (np.round(a / a[0], 12) + 0.0).tobytes()) if places.size else None
             old = self.items[where[key]] if key in where else None
@@ -250,13 +291,13 @@ class _Reduction:
                 where[key] = len(self.items)
             self.items.append(Item.of((places, a), upper=at, rows=[(i, 1.0, "upper")]))
 
-    def _softened(self, i: int, a: tuple[Index, Array], at: Array, slack: Mask) -> Item:
+    def _softened(self, i: int, plain: Item, slack: Mask) -> Item:
         """An equation; a slack of it, one a side, goes, and missing it there costs what the slack does."""
-        side, (places, values), rows = dict[bool, tuple[int, float]](), a, [(i, 1.0, "both")]
+        side, places, values, at = dict[bool, tuple[int, float]](), plain.places, plain.values, plain.lower
         for j, value in zip(places[slack[places]].tolist(), values[slack[places]].tolist(), strict=True):
             side.setdefault(value > 0, (j, value))
-        if not side or places.size == len(side):
-            return Item.of(a, at, at, rows=rows)
+        if places.size == len(side):
+            return plain
         slopes: dict[bool, Array] = {}
         for positive, (j, value) in side.items():
             slopes[positive] = self.q[:, j] / abs(value)
@@ -264,7 +305,7 @@ class _Reduction:
             self.columns[j], self.q[:, j] = False, 0.0
         self.slacks.append((i, tuple(j for j, _ in side.values())))
         left = self.columns[places]
-        return Item.of((places[left], values[left]), at, at, slopes.get(True), slopes.get(False), rows=rows)
+        return Item.of((places[left], values[left]), at, at, slopes.get(True), slopes.get(False), rows=plain.rows)
 
     def _carry(self, cost: Kinked) -> None:
         """A cost with kinks becomes a slope in q and soft bounds, those nearest to its flattest piece first."""
@@ -291,8 +332,8 @@ class _Reduction:
 
     def _inside(self, cost: Kinked, j: int) -> Kinked:
         """Without the pieces that lie beyond a hard bound of the variable."""
-        hard_low = np.isfinite(self.lower[0, j]) and np.isinf(self.below[0, j])
-        hard_up = np.isfinite(self.upper[0, j]) and np.isinf(self.above[0, j])
+        hard_low = isfinite(self.lower[0, j]) and not isfinite(self.below[0, j])
+        hard_up = isfinite(self.upper[0, j]) and not isfinite(self.above[0, j])
         if not hard_low and not hard_up:
             return cost
         pieces, kinks = list(cost.pieces), cost.kinks
@@ -329,11 +370,13 @@ class _Reduction:
 
     def _fits(self, item: Item, j: int) -> bool:
         """Whether a variable has no soft bound yet, and its own bounds leave room for those of the item."""
-        if np.isfinite(self.below[0, j]) or np.isfinite(self.above[0, j]):
+        if isfinite(self.below[0, j]) or isfinite(self.above[0, j]):
             return False
-        low, up = self.lower[:, j], self.upper[:, j]
-        taken = (item.has("lower") and np.isfinite(low[0])) or (item.has("upper") and np.isfinite(up[0]))
-        return not taken and bool((np.maximum(item.lower, low) <= np.minimum(item.upper, up)).all())
+        low, up = self.lower[:, j].tolist(), self.upper[:, j].tolist()
+        if (item.has("lower") and isfinite(low[0])) or (item.has("upper") and isfinite(up[0])):
+            return False
+        ends = zip(item.lower.tolist(), low, item.upper.tolist(), up, strict=True)
+        return all(max(a, b) <= min(c, d) for a, b, c, d in ends)
 
     def _substitute(self) -> tuple[Any, Mask]:
         """Free variables that stand in one equation only, all at once, and again while there are any."""
@@ -348,47 +391,58 @@ class _Reduction:
         if not (self.most and plain.any()):
             return M, kept
         free = self.columns & np.isinf(self.lower[0]) & np.isinf(self.upper[0]) & (self.flat | self.squares)
-        of, there = np.repeat(np.arange(len(sizes)), sizes), values != 0
+        own = np.flatnonzero((free & self.columns)[places] & (values != 0))  # entries of these columns, and their items
+        of = np.searchsorted(M.indptr, own, side="right") - 1
         most = np.zeros(len(sizes))
-        np.maximum.at(most, of, np.abs(values))
-        large = plain[of] & (np.abs(values) > SUBSTITUTED * most[of])
+        some = np.flatnonzero(sizes)
+        most[some] = np.maximum.reduceat(np.abs(values), M.indptr[some])
+        large = plain[of] & (np.abs(values[own]) > SUBSTITUTED * most[of])
         level = 0
         while True:
-            may = free & self.columns & (np.bincount(places[there & kept[of]], minlength=n) == 1)
-            found = np.flatnonzero(large & kept[of] & may[places])
+            left = kept[of]
+            may = self.columns & (np.bincount(places[own[left]], minlength=n) == 1)
+            found = np.flatnonzero(large & left & may[places[own]])
             if not found.size:
                 return M, kept
+            self._added()
             rank = np.empty(n, dtype=np.int64)
             rank[np.argsort(np.bincount(self.P.indices, minlength=n), kind="stable")] = np.arange(n)
-            found = found[np.lexsort((rank[places[found]], of[found]))]  # of a row the one with the fewest terms in P
+            found = found[np.lexsort((rank[places[own[found]]], of[found]))]  # the one with the fewest terms in P
             R, first = np.unique(of[found], return_index=True)
-            J, pivots = places[found[first]], values[found[first]]
+            J, pivots = places[own[found[first]]], values[own[found[first]]]
             self._replace(M[R], np.array([self.items[r].lower for r in R.tolist()]).T, J, pivots)
             rows = np.array([self.items[r].rows[0][0] for r in R.tolist()])
             self.substituted.append(Substituted(rows, J, pivots))
             kept[R], self.columns[J] = False, False
             level += 1
-            if level > _CHAIN and self.P.nnz > self.most:
-                raise _Filled
+            if level > _CHAIN:
+                self._added()
+                if self.P.nnz > self.most:
+                    raise _Filled
 
     def _replace(self, rows: Any, at: Array, J: Index, pivots: Array) -> None:
         """Put ``x_J = D x + beta(t)`` into the objective."""
-        own, beta = np.zeros(self.line.n, dtype=np.bool_), at / pivots
+        n, beta = self.line.n, at / pivots
+        own, place = np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.int64)
         own[J] = True
-        D = _without(sp.csr_array(sp.diags_array(-1.0 / pivots) @ rows), own)
-        used = np.unique(D.indices)
-        D, cross = for_products(D[:, used]), self.P[J]
-        inner, cross = sp.csr_array(cross[:, J]), _without(cross, own)
-        self.P = _without(_without(self.P, own).T.tocsr(), own)
+        D = without(rows, own)
+        used = np.flatnonzero(np.bincount(D.indices, minlength=n))
+        place[used] = np.arange(used.size)
+        scale = np.repeat(-1.0 / pivots, np.diff(D.indptr))
+        D = for_products(sp.csr_array((D.data * scale, place[D.indices], D.indptr), shape=(J.size, used.size)))
+        cross = self.P[J]
+        inner, cross = sp.csr_array(cross[:, J]), without(cross, own)
+        self.P = without(without(self.P, own).T.tocsr(), own)
         self.q[:, used] += (self.q[:, J] + (inner.T @ beta.T).T) @ D
         self.q[:, J] = 0.0
-        n = self.line.n
-        self.P = self.P + _placed(D.T @ (inner @ D), used, used, n)
+        if inner.nnz:
+            self.arrays.append((used, squared(D, inner)))
         if cross.nnz:
             self.q += (cross.T @ beta.T).T
-            beside = _placed(cross.T @ D, np.arange(n), used, n)
+            beside = placed(cross.T @ D, np.arange(n), used, n)
             self.P = self.P + beside + beside.T.tocsr()
-        self.P.eliminate_zeros()
+        if sp.issparse(D):
+            self._added()
 
     def _row_names(self, kept: Index) -> tuple[str, ...]:
         """The user's constraint, or what a term of the objective is a function of."""
@@ -426,32 +480,3 @@ class _Reduction:
 def _is_thin(entries: int, n: int, m: int, least: int, share: float) -> bool:
     """Whether a program has at least so many columns and rows, and no more entries than this share of all."""
     return n + m >= least and entries <= share * (n + m) * n
-
-
-def _entries_of(M: Any) -> Any:
-    """A sparse array by rows, without zeros."""
-    found = sp.csr_array(M, copy=True)
-    found.sum_duplicates()
-    found.eliminate_zeros()
-    return found
-
-
-def _placed(part: Any, rows: Index, columns: Index, n: int) -> Any:
-    """An array, sparse or not, as some increasing rows and columns of a sparse one by rows, of shape (n, n)."""
-    if sp.issparse(part):
-        part = sp.csr_array(part)
-        data, indices, sizes = part.data, columns[part.indices], np.diff(part.indptr)
-    else:
-        data, indices, sizes = part.ravel(), np.tile(columns, rows.size), np.full(rows.size, columns.size)
-    counts = np.zeros(n + 1, dtype=np.int64)
-    counts[rows + 1] = sizes
-    return sp.csr_array((data, indices, np.cumsum(counts)), shape=(n, n))
-
-
-def _without(M: Any, gone: Mask) -> Any:
-    """A sparse array by rows whose entries in some columns are 0."""
-    if not gone.any():
-        return M
-    kept = ~gone[M.indices]
-    before = np.concatenate([[0], np.cumsum(kept)])
-    return sp.csr_array((M.data[kept], M.indices[kept], before[M.indptr]), shape=M.shape)

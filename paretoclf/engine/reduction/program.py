@@ -13,7 +13,6 @@ is read, stored and drawn without CVXPY.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
@@ -22,14 +21,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from paretoclf.common.checks import Array, Index, Mask
+from paretoclf.engine.reduction.products import Products
 from paretoclf.problem.parametric_qp import ParametricQP
-
-#: Doubles that stay in the cache of a processor from one product to the next.
-_CACHED = 2**17
-#: Share of entries that are not 0 from which on a product with an array is faster than one with a sparse array.
-_DENSE = 0.25
-#: Entries of a row up to which products go entry by entry.
-_FEW = 3
 
 
 @dataclass(frozen=True)
@@ -125,6 +118,17 @@ class ProgramLine:
     def m(self) -> int:
         """Number of rows."""
         return int(self.b.shape[1])
+
+    @cached_property
+    def rows(self) -> Any:
+        """A by rows."""
+        return sp.csr_array(self.A)
+
+    @cached_property
+    def products(self) -> tuple[Products, Products, Products]:
+        """P, A and A' for products with points."""
+        A = Products.of(self.rows)
+        return Products.of(self.P), A, A.T
 
     def value(self, x: Array, t: float) -> float:
         """The user's objective at a point."""
@@ -292,79 +296,6 @@ def along(ends: Array, t: Array) -> Array:
     if np.array_equal(ends[0], ends[1]):
         return np.asarray(ends[0][:, None])
     return np.asarray(np.multiply.outer(ends[0], 1.0 - t) + np.multiply.outer(ends[1], t))
-
-
-def blocks(points: int, size: int) -> list[slice]:
-    """So many points, of arrays with so many rows, in parts that stay in the processor's cache; an even number each."""
-    step = max(8, 2 * (_CACHED // max(size, 1) // 2))
-    return [slice(a, min(a + step, points)) for a in range(0, points, step)]
-
-
-class Products:
-    """Products of points, one a row, with a matrix M: ``X @ M.T``; columns and rows of M that are dense are arrays."""
-
-    def __init__(self, M: Any) -> None:
-        columns = sp.csc_array(M)
-        self.columns = np.flatnonzero(np.diff(columns.indptr) > _DENSE * max(M.shape[0], 16))
-        self.by_columns = columns[:, self.columns].T.toarray()
-        rest = sp.csr_array(_but(columns, self.columns))
-        self.rows = np.flatnonzero(np.diff(rest.indptr) > _DENSE * max(M.shape[1], 16))
-        self.by_rows = rest[self.rows].T.toarray()
-        rest = _but(rest, self.rows)
-        self.shape, sizes = M.shape, np.diff(rest.indptr)
-        self.most = int(sizes.max(initial=0))
-        self.used = np.flatnonzero(sizes)
-        self.needed, self.rest = np.unique(rest.indices), rest
-        if self.most > _FEW:
-            self.rest = rest[self.used][:, self.needed]
-
-    @property
-    def of_sizes(self) -> Products:
-        """The products with the absolute values of M."""
-        found = copy(self)
-        found.by_columns, found.by_rows, found.rest = (abs(each) for each in (self.by_columns, self.by_rows, self.rest))
-        return found
-
-    def __call__(self, X: Array) -> Array:
-        """The products with points X of shape (k, columns of M)."""
-        found = np.zeros((len(X), self.shape[0]))
-        if self.columns.size:
-            np.matmul(X[:, self.columns], self.by_columns, out=found)
-        if self.rows.size:
-            found[:, self.rows] += X @ self.by_rows
-        if self.most > _FEW:
-            found[:, self.used] += (self.rest @ np.ascontiguousarray(X[:, self.needed].T)).T
-        for k in range(self.most if self.most <= _FEW else 0):
-            rows = self.used[np.diff(self.rest.indptr)[self.used] > k]
-            at = self.rest.indptr[rows] + k
-            more = np.take(X, self.rest.indices[at], axis=1)
-            more *= self.rest.data[at]
-            if rows.size == self.shape[0]:
-                found += more
-            else:
-                found[:, plainly(rows)] += more
-        return found
-
-
-def plainly(places: Index) -> Any:
-    """Places, as a slice where they follow each other."""
-    if places.size and (np.diff(places) == 1).all():
-        return slice(int(places[0]), int(places[-1]) + 1)
-    return places
-
-
-def _but(M: Any, places: Index) -> Any:
-    """A sparse array without some of its columns (by columns), or rows (by rows), which are 0 in it."""
-    M = M.copy()
-    for place in places.tolist():
-        M.data[M.indptr[place] : M.indptr[place + 1]] = 0.0
-    M.eliminate_zeros()
-    return M
-
-
-def for_products(M: Any) -> Any:
-    """A matrix by rows, as an array where it is dense enough for products with that to be faster."""
-    return M.toarray() if M.nnz > _DENSE * M.shape[0] * M.shape[1] else sp.csr_array(M)
 
 
 def _named(readings: Mapping[str, Reading]) -> dict[int, str]:

@@ -8,8 +8,9 @@ Arrays have a column for each point here.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property, reduce
+from functools import cached_property
 from itertools import pairwise
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,8 @@ import scipy.sparse as sp
 
 from paretoclf.common.checks import Array, Index
 from paretoclf.engine.reduction.epigraphs import Epigraph, Kinked
-from paretoclf.engine.reduction.program import Products, ProgramLine, along, blocks, for_products, plainly
+from paretoclf.engine.reduction.products import Products, blocks, plainly
+from paretoclf.engine.reduction.program import ProgramLine, along
 from paretoclf.problem.parametric_qp import ParametricQP
 
 #: Multipliers of no more than this, relative to the largest, are looked at: they may be rounding of terms that cancel.
@@ -26,7 +28,8 @@ _SMALL = 1e-12
 _ROUNDED = 1e-15
 
 #: No bound, or no slope, at either end of the line.
-_NONE = np.full(2, np.inf)
+_LEAST, _NONE = np.full(2, -np.inf), np.full(2, np.inf)
+_LEAST.setflags(write=False)
 _NONE.setflags(write=False)
 
 
@@ -65,16 +68,17 @@ class Item:
     ) -> Item:
         """Without a bound where none is given, hard where no slope is."""
         up, down, over = (_NONE if each is None else each for each in (upper, below, above))
-        return cls(*a, -_NONE if lower is None else lower, up, down, over, **named)
+        return cls(*a, _LEAST if lower is None else lower, up, down, over, **named)
 
     @property
     def is_equation(self) -> bool:
         """Whether it stands for a row that must hold with equality."""
-        return bool(self.rows) and self.lower is self.upper and not np.isfinite([self.below[0], self.above[0]]).any()
+        soft = isfinite(self.below[0]) or isfinite(self.above[0])
+        return bool(self.rows) and self.lower is self.upper and not soft
 
     def has(self, side: str) -> bool:
         """Whether it has a bound on this side."""
-        return bool(np.isfinite(getattr(self, side)[0]))
+        return isfinite(getattr(self, side)[0])
 
 
 @dataclass(frozen=True)
@@ -99,44 +103,46 @@ class Substituted:
 class Slacks:
     """Equations that had slacks; of each slack: which of them, its column and coefficient, and those of its bound."""
 
-    A: Any
-    rows: Index
-    of: Index
-    columns: Index
+    A: Products
+    rows: Any
+    of: Any
+    columns: Any
     factors: Array
-    bounds: Index
+    bounds: Any
     own: Array
 
     def into(self, x: Array, b: Array) -> None:
         """Write their columns into x, which has all others of their equations."""
         x[self.columns] = b[self.bounds] / self.own
-        missing = b[self.rows] - self.A @ x
-        x[self.columns] += np.maximum(missing[self.of] / self.factors, 0.0)
+        missing = (b[self.rows] - self.A @ x)[self.of]
+        missing /= self.factors
+        x[self.columns] += np.maximum(missing, 0.0, out=missing)
 
 
 @dataclass(frozen=True)
 class Depth:
-    """Epigraph variables of as many rows each that are in no row of each other: these, over their factors."""
+    """Epigraph variables of as many rows each that are in no row of each other: the first of each, then the second."""
 
     A: Products
-    rows: Index
-    columns: Index
+    rows: Any
+    columns: Any
     factors: Array
+    sides: int
 
     def into(self, x: Array, b: Array) -> None:
         """Write their columns into x, where they are 0, and all others of their rows are known."""
-        found = np.ascontiguousarray(self.A(x.T).T)
-        found -= b[self.rows] / self.factors
-        each = found.reshape(self.columns.size, -1, x.shape[1])
-        x[self.columns] = reduce(np.maximum, (each[:, j] for j in range(each.shape[1])))
+        found = self.A @ x
+        found -= b[self.rows]
+        found /= self.factors
+        x[self.columns] = found.reshape(self.sides, -1, x.shape[1]).max(axis=0)
 
 
 @dataclass(frozen=True)
 class Sides:
     """Rows whose multiplier is minus that of a column or item over a factor, of one side or of both."""
 
-    rows: Index
-    of: Index
+    rows: Any
+    of: Any
     factors: Array
     both: Any
 
@@ -145,21 +151,23 @@ class Sides:
         """From (row, of what, factor, side)."""
         rows, of, factors, sides = zip(*found, strict=True) if found else ((), (), (), ())
         both = np.array([side == "both" for side in sides], dtype=np.bool_)
-        return cls(np.array(rows, dtype=int), np.array(of, dtype=int), np.array(factors, dtype=float), both[:, None])
+        at, own = (plainly(np.array(each, dtype=int)) for each in (rows, of))
+        return cls(at, own, -np.array(factors, dtype=float)[:, None], both[:, None])
 
     def into(self, z: Array, own: Array) -> None:
         """Write the multipliers into z, where what they are of has these."""
-        found = own / -self.factors[:, None]
-        np.maximum(found, 0.0, out=found, where=~self.both)
-        z[plainly(self.rows)] = found
+        found = own[self.of] / self.factors
+        np.maximum(found, np.where(self.both, -np.inf, 0.0), out=found)
+        z[self.rows] = found
 
 
 @dataclass(frozen=True)
 class KinkedCosts:
     """All costs with kinks: what their items' multipliers say of their slopes, and these of the multipliers of rows.
 
-    All weight of a cost lies on its ``first`` piece; each kink takes as much of it from the piece before to that after
-    as the slope is beyond the former, out of ``width``, the difference of both.
+    All weight of a cost lies on its first piece; each kink takes as much of it from the piece before to that after as
+    the slope is beyond the former, out of ``width``, the difference of both. A unit of each of these weights gives rows
+    what is in their column of ``rows``: of all costs, then of all kinks.
     """
 
     cost: Array
@@ -167,7 +175,6 @@ class KinkedCosts:
     owner: Any
     beyond: Array
     width: Array
-    first: Any
     rows: Any
 
     @classmethod
@@ -175,43 +182,38 @@ class KinkedCosts:
         """Made of costs, the numbers of what carries them, and how many items and rows there are."""
         sides: dict[str, list[tuple[int, int]]] = {"both": [], "lower": [], "upper": []}
         owner, beyond, width = list[int](), list[float](), list[float]()
-        first, rows = list[tuple[int, int, float]](), list[tuple[int, int, float]]()
+        rows, costs = list[tuple[int, int, float]](), len(carried)
         for c, each in enumerate(carried):
             for kind, k, side in each.on:
                 sides[side].append((c, number[kind, k]))
-            first.extend((row, c, factor) for row, factor in each.cost.pieces[0].rows.items())
+            rows.extend((row, c, factor) for row, factor in each.cost.pieces[0].rows.items())
             for before, after in pairwise(each.cost.pieces):
-                rows.extend((row, len(owner), -factor) for row, factor in before.rows.items())
-                rows.extend((row, len(owner), factor) for row, factor in after.rows.items())
+                rows.extend((row, costs + len(owner), -factor) for row, factor in before.rows.items())
+                rows.extend((row, costs + len(owner), factor) for row, factor in after.rows.items())
                 owner.append(c)
                 beyond.append(each.base - before.slope)
                 width.append(after.slope - before.slope)
-        on = tuple(_entries([(*at, 1.0) for at in sides[side]], (len(carried), items)) for side in sides)
+        on = tuple(_entries([(*at, 1.0) for at in sides[side]], (costs, items)) for side in sides)
         cost = np.concatenate([each.cost.cost for each in carried]).reshape(-1, 2).T
-        plain: Any = slice(None) if owner == list(range(len(carried))) else np.array(owner, dtype=int)
-        kinks = _entries(rows, (m, len(owner)))
-        return cls(
-            cost,
-            on,
-            plain,
-            np.array(beyond)[:, None],
-            np.array(width)[:, None],
-            _entries(first, (m, len(carried))),
-            kinks,
-        )
+        plain: Any = slice(None) if owner == list(range(costs)) else np.array(owner, dtype=int)
+        weights = _entries(rows, (m, costs + len(owner)))
+        return cls(cost, on, plain, np.array(beyond)[:, None], np.array(width)[:, None], weights)
 
-    def add_to(self, z: Array, y: Array, t: Array) -> None:
-        """Add to z the multipliers of rows where the items have multipliers y."""
-        cost, taken = along(self.cost, t), np.zeros((self.cost.shape[1], t.size))
+    def rows_of(self, y: Array, t: Array) -> Array:
+        """What the multipliers of rows are by these costs, where the items have multipliers y."""
+        costs = self.cost.shape[1]
+        weights = np.empty((self.rows.shape[1], t.size))
+        (of_costs, weight), cost = np.split(weights, [costs]), along(self.cost, t)
+        np.maximum(cost, 0.0, out=of_costs)
+        taken = np.zeros((costs, t.size))
         for part, own in zip(self.on, (None, np.maximum, np.minimum), strict=True):
             if part.nnz:
                 taken += part @ (y if own is None else own(y, 0.0))
-        each = cost[self.owner]
-        weight = self.beyond * each - taken[self.owner]
+        np.multiply(self.beyond, cost[self.owner], out=weight)
+        weight -= taken[self.owner]
         weight /= self.width
-        np.minimum(np.maximum(weight, 0.0, out=weight), np.maximum(each, 0.0), out=weight)
-        z += self.first @ np.maximum(cost, 0.0)
-        z += self.rows @ weight
+        np.minimum(np.maximum(weight, 0.0, out=weight), of_costs[self.owner], out=weight)
+        return np.asarray(self.rows @ weights)
 
 
 @dataclass(frozen=True)
@@ -259,9 +261,8 @@ class Reduced:
         line, prices = self.program, np.ascontiguousarray(y.T)
         fixed = along(np.array([value for _, value in self.fixed]).reshape(-1, 2).T, t)
         own = self._columns(v.T, along(line.b, t), fixed)
-        found = self._prices(prices)
-        if self.carried:
-            self._costs.add_to(found, prices, t)
+        found = self._costs.rows_of(prices, t) if self.carried else np.zeros((line.m, t.size))
+        self._priced.into(found, prices)
         return own.T, self._completed(found, prices, own, along(line.q, t)).T
 
     def ray_of_values(self, v: Array) -> Array:
@@ -286,16 +287,11 @@ class Reduced:
         return np.asarray(z[:, 0])
 
     @cached_property
-    def _A(self) -> Any:
-        """A by rows."""
-        return sp.csr_array(self.program.A)
-
-    @cached_property
-    def _products(self) -> tuple[Any, Any, list[tuple[Any, Any]]]:
+    def _products(self) -> tuple[Products, Products, list[tuple[Products, Products]]]:
         """P, the part of A' of bounded columns, and of each round of substitutions its equations and columns of A."""
-        P, A, transposed = self.program.P, self._A, sp.csr_array(self.program.A.T)
-        rounds = [(for_products(A[e.rows]), for_products(transposed[e.columns])) for e in self.substituted]
-        return for_products(P), for_products(transposed[self._bounding[0]]), rounds
+        P, A, back = self.program.products
+        rounds = [(A.of_rows(e.rows), back.of_rows(e.columns)) for e in self.substituted]
+        return P, back.of_rows(self._bounding[0]), rounds
 
     @cached_property
     def _number(self) -> dict[tuple[str, int], int]:
@@ -326,6 +322,11 @@ class Reduced:
         return columns, Sides.listed([(i, place[j], a, side) for i, j, a, side in self.bounds])
 
     @cached_property
+    def _bounding_sizes(self) -> Products:
+        """The part of A' of bounded columns, in absolute values."""
+        return self._products[1].of_sizes
+
+    @cached_property
     def _bounding_items(self) -> tuple[Any, Any]:
         """Which columns with bounds are items, and which items they are."""
         number = np.array([self._number.get(("variable", j), -1) for j in self._bounding[0].tolist()], dtype=int)
@@ -334,12 +335,16 @@ class Reduced:
 
     @cached_property
     def _slack(self) -> Slacks:
-        A, low = self._A, {j: (i, a) for i, j, a, side in self.bounds if side == "lower"}
+        low = {j: (i, a) for i, j, a, side in self.bounds if side == "lower"}
         rows = np.array([i for i, _ in self.slacks], dtype=int)
         of = np.repeat(np.arange(rows.size), [len(own) for _, own in self.slacks])
         columns = np.array([j for _, own in self.slacks for j in own])
-        own, a = (np.array(each)[:, None] for each in zip(*(low[j] for j in columns.tolist()), strict=True))
-        return Slacks(A[rows], rows, of, columns, np.asarray(A[rows[of], columns]).reshape(-1, 1), own.ravel(), a)
+        order = np.argsort(columns)
+        of, columns = of[order], columns[order]
+        bounds, a = (np.array(each) for each in zip(*(low[j] for j in columns.tolist()), strict=True))
+        factors = np.asarray(self.program.rows[rows[of], columns]).reshape(-1, 1)
+        A = self.program.products[1].of_rows(rows)
+        return Slacks(A, plainly(rows), plainly(of), plainly(columns), factors, plainly(bounds), a[:, None])
 
     @cached_property
     def _depths(self) -> tuple[Depth, ...]:
@@ -348,7 +353,7 @@ class Reduced:
         columns = np.array([e.column for e in self.eliminated], dtype=int)
         number = np.full(self.program.n, -1)
         number[columns] = np.arange(columns.size)
-        owner, A = np.repeat(np.arange(columns.size), sizes), self._A[np.concatenate(all_rows)].tocoo()
+        owner, A = np.repeat(np.arange(columns.size), sizes), self.program.rows[np.concatenate(all_rows)].tocoo()
         outer, inner = owner[A.row], number[A.col]
         nested = (inner >= 0) & (inner != outer)
         outer, inner, depth = outer[nested], inner[nested], np.zeros(columns.size, dtype=int)
@@ -360,9 +365,10 @@ class Reduced:
     def _of_kind(self, which: Index) -> Depth:
         """Those of one depth and number of rows."""
         own = [self.eliminated[k] for k in which.tolist()]
-        rows, factors = (np.concatenate(each) for each in zip(*((e.rows, e.factors) for e in own), strict=True))
-        A = Products(sp.csr_array(sp.diags_array(1.0 / factors) @ self._A[rows]))
-        return Depth(A, rows, np.array([e.column for e in own]), factors[:, None])
+        rows, factors = (np.stack(each, axis=1) for each in zip(*((e.rows, e.factors) for e in own), strict=True))
+        columns = np.array([e.column for e in own])
+        A = self.program.products[1].of_rows(rows.ravel())
+        return Depth(A, plainly(rows.ravel()), plainly(columns), factors.reshape(-1, 1), len(rows))
 
     def _columns(self, v: Array, b: Array, fixed: Array) -> Array:
         """All columns, in the reverse order in which they went."""
@@ -380,7 +386,7 @@ class Reduced:
     def _prices(self, y: Array) -> Array:
         """Multipliers of the rows that items stand for."""
         z = np.zeros((self.program.m, y.shape[1]))
-        self._priced.into(z, y[self._priced.of])
+        self._priced.into(z, y)
         return z
 
     def _completed(self, z: Array, y: Array, x: Array | None = None, q: Any = 0.0) -> Array:
@@ -397,15 +403,25 @@ class Reduced:
         left, (which, items) = slope[own] + bounded @ z, self._bounding_items
         left[which] *= y[items] != 0
         # Nor has one whose terms cancel: beside a slack its rounding would be a gap.
-        most = np.maximum(z.max(axis=0, initial=0.0), -z.min(axis=0, initial=0.0))
+        sizes = np.abs(z)
         small = np.abs(left)
-        small[small == 0.0] = np.inf
-        if small.min(initial=np.inf) <= _SMALL * most.max():
-            few = np.flatnonzero((small <= _SMALL * most).any(axis=1))
-            terms = np.abs(slope[own[few]]) + abs(bounded[few]) @ np.abs(z)
-            left[few] *= np.abs(left[few]) > _ROUNDED * terms
-        sides.into(z, left[sides.of])
+        few = (small <= _SMALL * _largest(sizes)) & (small > 0.0)
+        if few.any():
+            terms = self._bounding_sizes @ sizes
+            terms += np.abs(slope[own])
+            left[few & (small <= _ROUNDED * terms)] = 0.0
+        sides.into(z, left)
         return z
+
+
+def _largest(sizes: Array) -> Array:
+    """The largest of each column of an array without negative numbers, halved again and again: columns are short."""
+    while len(sizes) > 1:
+        half = len(sizes) // 2
+        sizes, left = np.maximum(sizes[:half], sizes[half : 2 * half]), sizes[2 * half :]
+        if len(left):
+            np.maximum(sizes[:1], left, out=sizes[:1])
+    return np.asarray(sizes.max(axis=0, initial=0.0))
 
 
 def _entries(found: list[tuple[int, int, float]], shape: tuple[int, int]) -> Any:

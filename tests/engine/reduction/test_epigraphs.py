@@ -41,9 +41,9 @@ def described(found):
 def test_all_at_once_finds_what_one_by_one_does(family, monkeypatch):
     line = program_line(*FAMILIES[family]())
     flat = ~(line.P.toarray() != 0).any(axis=0)
-    at_once = described(epigraphs(flat, line.A, line.q, line.b, line.equations))
+    at_once = described(epigraphs(flat, (line.A, line.rows), line.q, line.b, line.equations))
     monkeypatch.setattr(epigraph_module, "_of_two_rows", lambda *_: ())
-    assert at_once == described(epigraphs(flat, line.A, line.q, line.b, line.equations))
+    assert at_once == described(epigraphs(flat, (line.A, line.rows), line.q, line.b, line.equations))
 
 
 def test_two_rows_that_are_no_kink_stay():
@@ -55,7 +55,7 @@ def test_two_rows_that_are_no_kink_stay():
     rows = [tau[0] >= x[0] + x[1], tau[0] >= x[2] - 1, tau[1] >= x[0] - x[1], tau[1] >= x[0] + 2 * x[1] + 1]
     problem = cp.Problem(cp.Minimize(cp.sum_squares(x - 1) + lam * cp.sum(tau)), rows)
     line = program_line(problem, {lam: 0.1}, {lam: 2.0})
-    found = epigraphs(~(line.P.toarray() != 0).any(axis=0), line.A, line.q, line.b, line.equations)
+    found = epigraphs(~(line.P.toarray() != 0).any(axis=0), (line.A, line.rows), line.q, line.b, line.equations)
     assert not found.kinked
     path = pc.trace(problem, {lam: 0.1}, {lam: 2.0}, progress=False)
     for t in (0.0, 0.4, 1.0):
