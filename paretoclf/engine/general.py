@@ -24,6 +24,7 @@ from paretoclf.common.progress import meter, reaching
 from paretoclf.engine.engines import SPARSE, WALKS, chosen, turns
 from paretoclf.engine.in_fractions import in_doubles, in_fractions
 from paretoclf.engine.log import Logged
+from paretoclf.engine.reduction.products import blocks
 from paretoclf.engine.squares import through_squares
 from paretoclf.engine.start import Data, WalkOf, first_labels, shifted, without_inequalities
 from paretoclf.engine.textbook import Walk
@@ -138,8 +139,8 @@ def _restated(found: Trace, stated: ParametricQP, d: Array) -> Trace:
 def _clear_cancelled(own: Array, *data: Array) -> None:
     """Put 0 for what is left of numbers that cancel, in units of the data: where all are 0, it is all of the value."""
     sizes = [size for each in data if (size := np.abs(each[np.isfinite(each)]).max(initial=0.0)) > 0.0]
-    if sizes:
-        own[np.abs(own) <= _CANCELLED * min(sizes)] = 0.0
+    for part in blocks(len(own), own.shape[1]) if sizes else ():
+        own[part][np.abs(own[part]) <= _CANCELLED * min(sizes)] = 0.0
 
 
 def _again(ways: Sequence[Callable[[], Trace]], refused: DegeneratePathError, tried: str) -> Trace:
@@ -177,11 +178,11 @@ def _followed(
 def equilibrated(problem: ParametricQP) -> tuple[ParametricQP, Array]:
     """The problem in units d of its items, powers of two, in which no row of H is much larger than another (Ruiz)."""
     n, P, A = problem.n, abs(problem.P), abs(problem.A)
+    back = sp.csr_array(A.T) if sp.issparse(A) else A.T
     d: Array = np.ones(problem.items)
     for _ in range(_ROUNDS):
-        S, R = _scaled(P, d[:n], d[:n]), _scaled(A, 1.0 / d[n:], d[:n])
-        columns = np.maximum(_largest(S, 0), _largest(R, 0))
-        rows = _largest(R, 1)
+        columns = d[:n] * np.maximum(_largest(P, d[:n]), _largest(back, 1.0 / d[n:]))
+        rows = _largest(A, d[:n]) / d[n:]
         d[:n] /= np.sqrt(np.where(columns > 0, columns, 1.0))
         d[n:] *= np.sqrt(np.where(rows > 0, rows, 1.0))
     d = np.asarray(2.0 ** np.round(np.log2(d)))
@@ -203,9 +204,11 @@ def _scaled(M: Any, rows: Array, columns: Array) -> Any:
     return rows[:, None] * M * columns
 
 
-def _largest(M: Any, axis: int) -> Array:
-    """The largest entry of each column (axis 0) or row of an array without negative ones; 0 where there are none."""
-    if not M.shape[axis]:
-        return np.zeros(M.shape[1 - axis])
-    found = M.max(axis=axis)
-    return np.asarray(found.toarray().ravel() if sp.issparse(found) else found)
+def _largest(M: Any, units: Array) -> Array:
+    """The largest entry of each row of an array, sparse or not, without negative ones, its columns in some units."""
+    if not sp.issparse(M):
+        return np.asarray((M * units).max(axis=1, initial=0.0))
+    found, some = np.zeros(M.shape[0]), np.flatnonzero(np.diff(M.indptr))
+    if some.size:
+        found[some] = np.maximum.reduceat(M.data * units[M.indices], M.indptr[some])
+    return found

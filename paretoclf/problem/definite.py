@@ -54,16 +54,17 @@ def least_curvature(P: Any, *, signs: bool = False) -> Array:
     """
     P = sp.csr_array(P, dtype=np.float64)
     found = np.asarray(P.diagonal())
-    off = sp.csr_array(P - sp.diags_array(found))
-    off.eliminate_zeros()
-    if off.nnz == 0:
+    if not P.data.all():
+        P = P.copy()
+        P.eliminate_zeros()
+    if (P.indices == np.repeat(np.arange(found.size), np.diff(P.indptr))).all():
         return found
-    _, label = connected_components(off, directed=False)
+    count, label = connected_components(P, directed=False)
     order = np.argsort(label, kind="stable")
     blocks = np.split(order, np.flatnonzero(np.diff(label[order])) + 1)
     for block in blocks:
         if block.size > 1:
-            found[block] = _of_block(sp.csr_array(P[block][:, block]), signs)
+            found[block] = _of_block(P if count == 1 else sp.csr_array(P[block][:, block]), signs)
     return found
 
 

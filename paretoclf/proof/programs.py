@@ -21,7 +21,7 @@ from scipy.sparse.csgraph import connected_components
 from paretoclf.common.checks import Array
 from paretoclf.common.errors import InputError
 from paretoclf.common.tolerances import CERTIFY, OWN_SIZE, OWN_TERMS, POINT, PRODUCT_ROUNDING, RESIDUAL_ROUNDING
-from paretoclf.engine.reduction.products import blocks, plainly
+from paretoclf.engine.reduction.products import blocks, plainly, turned
 from paretoclf.engine.reduction.program import AnyPoints, Points, ProgramLine, between
 from paretoclf.problem.definite import least_curvature
 from paretoclf.problem.parametric_qp import shortest_stretch
@@ -384,8 +384,8 @@ def judged(line: ProgramLine, sizes: Sizes, data: Sequence[Array], X: Array, Z: 
     Px, gradient = sizes.curvature @ x, transposed @ z
     gradient[curved] += Px
     gradient += q.T
-    slack = np.subtract(b, (A @ x).T, order="C")
-    missed = np.abs(gradient.T, order="C")
+    slack, missed = A @ x, turned(np.abs(gradient, out=gradient))
+    slack = turned(np.subtract(b.T, slack, out=slack))
     left = _Left(line, slack, np.abs(slack), Z, np.abs(Z), np.abs(X), missed, (q, b))
     value = _dots(X, q) + 0.5 * np.einsum("ji,ji->i", x[curved], Px) + constant
     size = _dots(left.columns, _sizes(q)) + 0.5 * np.einsum("ij,ji->i", left.columns[:, curved], np.abs(Px))

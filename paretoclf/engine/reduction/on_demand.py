@@ -8,7 +8,7 @@ import numpy as np
 
 from paretoclf.common.checks import Array, Index
 from paretoclf.common.memory import require_memory
-from paretoclf.engine.reduction.products import blocks
+from paretoclf.engine.reduction.products import blocks, turned
 from paretoclf.engine.reduction.program import Points
 from paretoclf.engine.reduction.reduced import Reduced
 from paretoclf.problem.parametric_qp import Trace
@@ -52,7 +52,10 @@ class PointsOnDemand:
             parts = [slice(0, t.size)]
         for own in parts:
             there = slice(part.start + own.start, part.start + own.stop)
-            x[own], z[own] = self._reduced.back_together(*self._trace.points(there), t[own])
+            for found, into in zip(
+                self._reduced.back_together(*self._trace.points(there), t[own]), (x, z), strict=True
+            ):
+                turned(found, into[own])
         return x, z
 
     def spread(self) -> tuple[Array, Array]:

@@ -13,6 +13,8 @@ from paretoclf.common.checks import Array, Index
 _CACHED = 2**17
 #: Share of entries that are not 0 from which on a product with an array is faster than one with a sparse array.
 DENSE = 0.25
+#: Entries of points that are turned at a time.
+_TURNED = 256
 #: Rows, or columns, that count at least.
 _LEAST = 16
 
@@ -115,9 +117,17 @@ def plainly(places: Index) -> Any:
     return places
 
 
+def turned(found: Array, into: Array | None = None) -> Array:
+    """Points, a column each, as rows: some entries of all at a time, which stay in the cache."""
+    into = np.empty(found.shape[::-1]) if into is None else into
+    for begin in range(0, len(found), _TURNED):
+        into[:, begin : begin + _TURNED] = found[begin : begin + _TURNED].T
+    return into
+
+
 def blocks(points: int, size: int) -> list[slice]:
     """So many points, of arrays with so many rows, in parts that stay in the processor's cache; an even number each."""
-    step = max(8, 2 * (_CACHED // max(size, 1) // 2))
+    step = max(16, 2 * (_CACHED // max(size, 1) // 2))
     return [slice(a, min(a + step, points)) for a in range(0, points, step)]
 
 

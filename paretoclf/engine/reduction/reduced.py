@@ -18,7 +18,7 @@ import scipy.sparse as sp
 
 from paretoclf.common.checks import Array, Index
 from paretoclf.engine.reduction.epigraphs import Epigraph, Kinked
-from paretoclf.engine.reduction.products import Products, blocks, plainly
+from paretoclf.engine.reduction.products import Products, blocks, plainly, turned
 from paretoclf.engine.reduction.program import ProgramLine, along
 from paretoclf.problem.parametric_qp import ParametricQP
 
@@ -107,9 +107,9 @@ class Slacks:
     rows: Any
     of: Any
     columns: Any
-    factors: Array
+    factors: Any
     bounds: Any
-    own: Array
+    own: Any
 
     def into(self, x: Array, b: Array) -> None:
         """Write their columns into x, which has all others of their equations."""
@@ -126,7 +126,7 @@ class Depth:
     A: Products
     rows: Any
     columns: Any
-    factors: Array
+    factors: Any
     sides: int
 
     def into(self, x: Array, b: Array) -> None:
@@ -139,12 +139,12 @@ class Depth:
 
 @dataclass(frozen=True)
 class Sides:
-    """Rows whose multiplier is minus that of a column or item over a factor, of one side or of both."""
+    """Rows whose multiplier is minus that of a column or item over a factor, and no less than 0 where of one side."""
 
     rows: Any
     of: Any
-    factors: Array
-    both: Any
+    factors: Any
+    least: Any
 
     @classmethod
     def listed(cls, found: list[tuple[int, int, float, str]]) -> Sides:
@@ -152,13 +152,12 @@ class Sides:
         rows, of, factors, sides = zip(*found, strict=True) if found else ((), (), (), ())
         both = np.array([side == "both" for side in sides], dtype=np.bool_)
         at, own = (plainly(np.array(each, dtype=int)) for each in (rows, of))
-        return cls(at, own, -np.array(factors, dtype=float)[:, None], both[:, None])
+        return cls(at, own, _alike(-np.array(factors, dtype=float)), _alike(np.where(both, -np.inf, 0.0)))
 
     def into(self, z: Array, own: Array) -> None:
         """Write the multipliers into z, where what they are of has these."""
         found = own[self.of] / self.factors
-        np.maximum(found, np.where(self.both, -np.inf, 0.0), out=found)
-        z[self.rows] = found
+        z[self.rows] = np.maximum(found, self.least, out=found)
 
 
 @dataclass(frozen=True)
@@ -173,8 +172,8 @@ class KinkedCosts:
     cost: Array
     on: tuple[Any, Any, Any]
     owner: Any
-    beyond: Array
-    width: Array
+    beyond: Any
+    width: Any
     rows: Any
 
     @classmethod
@@ -197,7 +196,7 @@ class KinkedCosts:
         cost = np.concatenate([each.cost.cost for each in carried]).reshape(-1, 2).T
         plain: Any = slice(None) if owner == list(range(costs)) else np.array(owner, dtype=int)
         weights = _entries(rows, (m, costs + len(owner)))
-        return cls(cost, on, plain, np.array(beyond)[:, None], np.array(width)[:, None], weights)
+        return cls(cost, on, plain, _alike(np.array(beyond)), _alike(np.array(width)), weights)
 
     def rows_of(self, y: Array, t: Array) -> Array:
         """What the multipliers of rows are by these costs, where the items have multipliers y."""
@@ -253,17 +252,18 @@ class Reduced:
         line = self.program
         x, z = np.empty((t.size, line.n)), np.empty((t.size, line.m))
         for part in blocks(t.size, line.n + line.m):
-            x[part], z[part] = self.back_together(v[part], y[part], t[part])
+            for found, into in zip(self.back_together(v[part], y[part], t[part]), (x, z), strict=True):
+                turned(found, into[part])
         return x, z
 
     def back_together(self, v: Array, y: Array, t: Array) -> tuple[Array, Array]:
-        """The same of few points, in one go."""
+        """The same of few points, in one go; a column for each."""
         line, prices = self.program, np.ascontiguousarray(y.T)
         fixed = along(np.array([value for _, value in self.fixed]).reshape(-1, 2).T, t)
         own = self._columns(v.T, along(line.b, t), fixed)
         found = self._costs.rows_of(prices, t) if self.carried else np.zeros((line.m, t.size))
         self._priced.into(found, prices)
-        return own.T, self._completed(found, prices, own, along(line.q, t)).T
+        return own, self._completed(found, prices, own, along(line.q, t))
 
     def ray_of_values(self, v: Array) -> Array:
         """The direction of x that a direction of the items' values is: the same with data of 0."""
@@ -291,7 +291,7 @@ class Reduced:
         """P, the part of A' of bounded columns, and of each round of substitutions its equations and columns of A."""
         P, A, back = self.program.products
         rounds = [(A.of_rows(e.rows), back.of_rows(e.columns)) for e in self.substituted]
-        return P, back.of_rows(self._bounding[0]), rounds
+        return P, back.of_rows(np.arange(self.program.n)[self._bounding[0]]), rounds
 
     @cached_property
     def _number(self) -> dict[tuple[str, int], int]:
@@ -315,11 +315,11 @@ class Reduced:
         )
 
     @cached_property
-    def _bounding(self) -> tuple[Index, Sides]:
+    def _bounding(self) -> tuple[Any, Sides]:
         """Columns with bounds, and the rows of these."""
         columns = np.unique(np.array([j for _, j, _, _ in self.bounds], dtype=int))
         place = {j: k for k, j in enumerate(columns.tolist())}
-        return columns, Sides.listed([(i, place[j], a, side) for i, j, a, side in self.bounds])
+        return plainly(columns), Sides.listed([(i, place[j], a, side) for i, j, a, side in sorted(self.bounds)])
 
     @cached_property
     def _bounding_sizes(self) -> Products:
@@ -329,7 +329,8 @@ class Reduced:
     @cached_property
     def _bounding_items(self) -> tuple[Any, Any]:
         """Which columns with bounds are items, and which items they are."""
-        number = np.array([self._number.get(("variable", j), -1) for j in self._bounding[0].tolist()], dtype=int)
+        columns = np.arange(self.program.n)[self._bounding[0]]
+        number = np.array([self._number.get(("variable", j), -1) for j in columns.tolist()], dtype=int)
         which = np.flatnonzero(number >= 0)
         return plainly(which), plainly(number[which])
 
@@ -342,9 +343,9 @@ class Reduced:
         order = np.argsort(columns)
         of, columns = of[order], columns[order]
         bounds, a = (np.array(each) for each in zip(*(low[j] for j in columns.tolist()), strict=True))
-        factors = np.asarray(self.program.rows[rows[of], columns]).reshape(-1, 1)
+        factors = np.asarray(self.program.rows[rows[of], columns]).ravel()
         A = self.program.products[1].of_rows(rows)
-        return Slacks(A, plainly(rows), plainly(of), plainly(columns), factors, plainly(bounds), a[:, None])
+        return Slacks(A, plainly(rows), plainly(of), plainly(columns), _alike(factors), plainly(bounds), _alike(a))
 
     @cached_property
     def _depths(self) -> tuple[Depth, ...]:
@@ -368,7 +369,7 @@ class Reduced:
         rows, factors = (np.stack(each, axis=1) for each in zip(*((e.rows, e.factors) for e in own), strict=True))
         columns = np.array([e.column for e in own])
         A = self.program.products[1].of_rows(rows.ravel())
-        return Depth(A, plainly(rows.ravel()), plainly(columns), factors.reshape(-1, 1), len(rows))
+        return Depth(A, plainly(rows.ravel()), plainly(columns), _alike(factors.ravel()), len(rows))
 
     def _columns(self, v: Array, b: Array, fixed: Array) -> Array:
         """All columns, in the reverse order in which they went."""
@@ -396,22 +397,29 @@ class Reduced:
         """
         (P, bounded, rounds), slope = self._products, np.zeros((self.program.n, 1))
         if x is not None:
-            slope = P @ x + q
+            slope = P @ x + q if self.program.P.nnz else q
         for each, (_, columns) in zip(self.substituted, rounds, strict=True):
             z[each.rows] = -(slope[each.columns] + columns @ z) / each.factors[:, None]
         own, sides = self._bounding
-        left, (which, items) = slope[own] + bounded @ z, self._bounding_items
+        left, (which, items) = bounded @ z, self._bounding_items
+        left += slope[own]
         left[which] *= y[items] != 0
         # Nor has one whose terms cancel: beside a slack its rounding would be a gap.
         sizes = np.abs(z)
         small = np.abs(left)
-        few = (small <= _SMALL * _largest(sizes)) & (small > 0.0)
-        if few.any():
+        most = _SMALL * _largest(sizes)
+        if (small <= most).any():
             terms = self._bounding_sizes @ sizes
             terms += np.abs(slope[own])
-            left[few & (small <= _ROUNDED * terms)] = 0.0
+            terms *= _ROUNDED
+            left[small <= np.minimum(terms, most, out=terms)] = 0.0
         sides.into(z, left)
         return z
+
+
+def _alike(numbers: Array) -> Any:
+    """A column of numbers; one number where they are all the same."""
+    return numbers[0] if numbers.size and (numbers == numbers[0]).all() else numbers[:, None]
 
 
 def _largest(sizes: Array) -> Array:

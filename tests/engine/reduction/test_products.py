@@ -89,4 +89,4 @@ def test_places_that_follow_each_other_are_a_slice():
 def test_blocks_cover_all_points_in_even_parts():
     parts = blocks(101, 2**14)
     assert np.concatenate([np.arange(101)[part] for part in parts]).tolist() == list(range(101))
-    assert {part.stop - part.start for part in parts[:-1]} == {8}
+    assert {part.stop - part.start for part in parts[:-1]} == {16}
