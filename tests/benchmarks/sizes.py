@@ -7,7 +7,8 @@ thread, each row in a process of its own:
 - ``lasso``: 500 x 1000 and 1000 x 200 beside ``sklearn.linear_model.lars_path``;
 - ``rows``: a lasso of five coefficients and 30 000 rows beside one solution by Clarabel;
 - ``quantile``: all quantiles of a regression with 4 features, 1 000 and 10 000 rows;
-- ``fused``, ``trend``: a signal of 500, and of 2 000, from unsmoothed to fused, beside single solutions by Clarabel;
+- ``fused``, ``trend``: a signal of 500, 2 000 and, fused, 10 000, from itself to its mean or a line, beside single
+  solutions by Clarabel;
 - ``factors``: the frontier of 500 assets with 20 factors, and of 2 000 with 50, beside ``cvxcla`` where that is there;
 - ``control``: a controller of horizon 400 with 20 states and 8 inputs, along a line of its initial state;
 - ``netlib``: linear programs (``PARETOCLF_DATA``), each cost moved by up to a tenth.
@@ -172,7 +173,7 @@ ROWS: dict[str, tuple[Callable[..., Iterator[str]], tuple[tuple[int, ...], ...],
     "lasso": (lasso, ((500, 1000), (1000, 200)), (30, 10)),
     "rows": (rows, ((30_000,),), (200,)),
     "quantile": (quantile, ((1000,), (10_000,)), (40,)),
-    "fused": (smoothing, ((1, 500), (1, 2000)), (1, 20)),
+    "fused": (smoothing, ((1, 500), (1, 2000), (1, 10_000)), (1, 20)),
     "trend": (smoothing, ((2, 500), (2, 2000)), (2, 20)),
     "factors": (factors, ((500, 20), (2000, 50)), (20, 3)),
     "control": (control, ((400,),), (4,)),
