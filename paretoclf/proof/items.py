@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from paretoclf.common.checks import Array, Mask
 from paretoclf.common.tolerances import CERTIFY, PRODUCT_ROUNDING
+from paretoclf.engine.reduction.products import Products
 from paretoclf.problem.parametric_qp import ParametricQP, Trace, points_of
 from paretoclf.proof import bernstein
 from paretoclf.proof.line import LineProof
@@ -46,10 +47,10 @@ def prove_items(problem: ParametricQP, found: Trace, parameter: str = "t") -> Li
 def _sizes(QP: ParametricQP) -> tuple[Sizes, Any]:
     """What units are made of: all items are rows, equations first; and the places of the items there."""
     order = np.argsort(~QP.fixed, kind="stable")
-    rows = sp.csc_array(np.vstack([np.eye(QP.n), QP.A])[order])
-    stated: Any = SimpleNamespace(
-        P=sp.csc_array(QP.P), A=rows, n=QP.n, m=QP.items, equations=int(np.count_nonzero(QP.fixed))
-    )
+    rows = sp.csr_array(np.vstack([np.eye(QP.n), QP.A])[order])
+    P, A = (Products.of(M) for M in (sp.csr_array(QP.P), rows))
+    count = {"n": QP.n, "m": QP.items, "equations": int(np.count_nonzero(QP.fixed))}
+    stated: Any = SimpleNamespace(products=(P, A, A.T), rows=rows, A=rows, **count)
     return Sizes(stated), np.argsort(order)
 
 
