@@ -177,8 +177,8 @@ def _followed(
 
 def equilibrated(problem: ParametricQP) -> tuple[ParametricQP, Array]:
     """The problem in units d of its items, powers of two, in which no row of H is much larger than another (Ruiz)."""
-    n, P, A = problem.n, abs(problem.P), abs(problem.A)
-    back = sp.csr_array(A.T) if sp.issparse(A) else A.T
+    P, A, back = (abs(sp.csr_array(M)) if sp.issparse(M) else abs(M) for M in (problem.P, problem.A, problem.A.T))
+    n = problem.n
     d: Array = np.ones(problem.items)
     for _ in range(_ROUNDS):
         columns = d[:n] * np.maximum(_largest(P, d[:n]), _largest(back, 1.0 / d[n:]))
