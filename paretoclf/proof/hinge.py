@@ -86,7 +86,7 @@ class HingeTerms:
         For feasible multipliers it is ``gap`` and :math:`\tfrac\lambda2\|w-w_\alpha\|^2`. A move d of others into their
         box, and where the intercept is free into balance, by scaling down the larger class, adds :math:`d^\top g`, with
         :math:`g_i=y_if(x_i)-1`, and moves :math:`w_\alpha` by :math:`\tfrac1\lambda\sum_id_iy_ix_i`: by no more than
-        |d| in sum, times the largest length.
+        the sum of the sizes of d, times the largest length.
 
         Parameters
         ----------
