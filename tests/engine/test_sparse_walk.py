@@ -147,7 +147,11 @@ def test_a_basis_that_no_factor_in_doubles_resolves_is_refused():
         SparseWalk(data, labels).solve(0.0)
 
 
-def test_a_walk_that_is_broken_off_while_it_makes_a_factor_goes_on_anew(monkeypatch):
+@pytest.mark.parametrize(
+    ("stop", "said"), [(KeyboardInterrupt, KeyboardInterrupt), (RuntimeError, DegeneratePathError)]
+)
+def test_a_walk_that_is_broken_off_while_it_makes_a_factor_goes_on_anew(stop, said, monkeypatch):
+    """By who waits, or where SuperLU finds a block singular."""
     problem = equilibrated(as_sparse(reduce(program_line(*signal(40, 2, 30.0))).problem))[0]
     data, labels = Data.of(problem), first_labels(Data.of(problem))
     there, usual = shifted(data, labels, SparseWalk), sparse_walk.splu
@@ -158,13 +162,13 @@ def test_a_walk_that_is_broken_off_while_it_makes_a_factor_goes_on_anew(monkeypa
     def breaks(*block):
         calls.append(1)
         if len(calls) == 5:
-            raise KeyboardInterrupt
+            raise stop
         return usual(*block)
 
     monkeypatch.setattr(sparse_walk, "splu", breaks)
     walk = SparseWalk(there, labels)
     walk._walk.border = 4
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(said):
         walk.follow(10**5, keep=False)
     assert walk.follow(10**5, keep=False).status == "end"
     assert (walk.labels == whole.labels).all()

@@ -251,14 +251,16 @@ class Walk {
         Indices B;
         for (int i = 0; i < N_; i++)
             if ((labels[i] % 2 == 0) == (i < n_)) B.push_back(i);
-        made_ = true, since_ = 0, carried_.forget();
-        return K_.whole(H_, std::move(B)) || refuse("the basis is singular");
+        return whole(std::move(B));
+    }
+    bool whole(Indices B) {
+        since_ = 0, carried_.forget(), made_ = K_.whole(H_, std::move(B));
+        return made_ || refuse("the basis is singular");
     }
     bool again() {  // K afresh, of the members that there are: labels may be on their way
         Indices B = K_.members;
         std::sort(B.begin(), B.end());
-        since_ = 0, carried_.forget();
-        return K_.whole(H_, std::move(B)) || refuse("the basis is singular");
+        return whole(std::move(B));
     }
 
     // u_ from one item to another: what is known of some, else 0
@@ -381,7 +383,7 @@ class Walk {
             if (since_ == 0) break;
             if (!again()) return false;
         }
-        return refuse("the basis is singular");
+        return made_ = false, refuse("the basis is singular");
     }
 
     // ---- events ----
