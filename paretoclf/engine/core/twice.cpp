@@ -59,33 +59,15 @@ EVERY_PROCESSOR void combine(const double *x_hi, const double *x_lo, const doubl
 
 // ---- numbers whose two parts stand beside each other ----
 
-namespace {
-#define INLINE inline __attribute__((always_inline))
-INLINE Twice plus(Twice x, Twice a, Twice b) {  // x + a b, as add_product has it
-    double p = a.hi * b.hi, e = std::fma(a.hi, b.hi, -p);
-    Twice s = two_sum(x.hi, p), r = two_sum(s.hi, x.lo + (e + s.lo));
-    return two_sum(r.hi, r.lo + (a.hi * b.lo + a.lo * b.hi));
-}
-INLINE Twice plus(Twice x, double a, Twice b) {
-    double p = a * b.hi, e = std::fma(a, b.hi, -p);
-    Twice s = two_sum(x.hi, p), r = two_sum(s.hi, x.lo + (e + s.lo));
-    return {r.hi, r.lo + a * b.lo};
-}
-INLINE double less_of(Twice a, Twice b) {  // a - b, rounded
-    Twice s = two_sum(a.hi, -b.hi);
-    return s.hi + (s.lo + (a.lo - b.lo));
-}
-}  // namespace
-
 EVERY_PROCESSOR void advance(Twice *RESTRICT x, const Twice *RESTRICT dx, Twice by, int n) {
     for (int i = 0; i < n; i++)
-        if (dx[i].hi != 0.0) x[i] = plus(x[i], dx[i], by);
+        if (dx[i].hi != 0.0) x[i] = add_product(x[i], dx[i], by);
 }
 
 EVERY_PROCESSOR void outside(const int *RESTRICT where, const Twice *RESTRICT T, Twice a, int n, Twice *RESTRICT g) {
     Twice minus = {-a.hi, -a.lo};
     for (int i = 0; i < n; i++)
-        if (T[i].hi != 0.0) g[i] = plus(g[i], T[i], where[i] < 0 ? minus : a);
+        if (T[i].hi != 0.0) g[i] = add_product(g[i], T[i], where[i] < 0 ? minus : a);
 }
 
 EVERY_PROCESSOR void add_columns(const size_t *RESTRICT begin, const int *RESTRICT rows, const double *RESTRICT values,
@@ -93,7 +75,7 @@ EVERY_PROCESSOR void add_columns(const size_t *RESTRICT begin, const int *RESTRI
     for (int a = 0; a < k; a++) {
         Twice own = by[a];
         if (own.hi == 0.0) continue;
-        for (size_t e = begin[columns[a]]; e < begin[columns[a] + 1]; e++) out[rows[e]] = plus(out[rows[e]], values[e], own);
+        for (size_t e = begin[columns[a]]; e < begin[columns[a] + 1]; e++) out[rows[e]] = add_product(out[rows[e]], values[e], own);
     }
 }
 
@@ -102,7 +84,7 @@ EVERY_PROCESSOR void two_ways(const int8_t *labels, const Twice *const *pinned, 
     const Twice *RESTRICT still = pinned[0], *RESTRICT rate = pinned[1], *RESTRICT x = g[0], *RESTRICT dx = g[1];
     for (int i = 0; i < n; i++) {
         bool odd = labels[i] & 1;
-        double a = rounded(plus(still[i], rate[i], step)), b = rounded(plus(x[i], dx[i], step));
+        double a = rounded(add_product(still[i], rate[i], step)), b = rounded(add_product(x[i], dx[i], step));
         value[i] = odd ? a : b, multiplier[i] = odd ? 0.0 - b : a;
     }
 }
@@ -127,9 +109,9 @@ EVERY_PROCESSOR int due(const Twice *const *g, const Twice *const *low, const Tw
     const double *RESTRICT e = error[0], *RESTRICT de = error[1];
     int found = 0;
     for (int i = 0; i < n; i++) {
-        double down = less_of(da[i], dx[i]), up = less_of(dx[i], db[i]), least = still[i];
-        found += (less_of(x[i], a[i]) - e[i] <= (down + de[i]) * span) & (down > least);
-        found += (less_of(b[i], x[i]) - e[i] <= (up + de[i]) * span) & (up > least);
+        double down = rounded(da[i] - dx[i]), up = rounded(dx[i] - db[i]), least = still[i];
+        found += (rounded(x[i] - a[i]) - e[i] <= (down + de[i]) * span) & (down > least);
+        found += (rounded(b[i] - x[i]) - e[i] <= (up + de[i]) * span) & (up > least);
     }
     return found;
 }
