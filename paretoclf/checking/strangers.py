@@ -25,7 +25,7 @@ from paretoclf.path.along import JudgedPoints
 from paretoclf.path.of_cones import ConePath
 from paretoclf.path.of_problem import ProblemPath, trace_problem
 from paretoclf.proof.cone_band import BandProof
-from paretoclf.proof.programs import CompiledProof
+from paretoclf.proof.line import LineProof
 from paretoclf.solve.to_qp import LineOfPrograms
 
 #: How far a path is traced beyond its first knot, where the first solution holds: as a share of the largest lambda.
@@ -78,7 +78,7 @@ class StrangersPath:
 
 def judge_stranger(
     X: Any, y: Any, solutions: Any, asked: tuple[float | None, bool | None], parameters: Mapping[str, Any]
-) -> JudgedPoints | CompiledProof | BandProof:
+) -> JudgedPoints | LineProof | BandProof:
     """Judge what `is_of_program` has recognised: tolerance, and whether what is between is judged, as far as asked for.
 
     A path of ours alone is judged anew, from the program, its points and its multipliers.

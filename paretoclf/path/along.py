@@ -12,7 +12,7 @@ from paretoclf.common.checks import Array
 from paretoclf.common.tables import SHOWN, Tabular, listing
 from paretoclf.common.tolerances import AGREE_OBJECTIVE
 from paretoclf.problem.parametric_qp import ABOVE, BELOW, INSIDE, LOWER, UPPER
-from paretoclf.proof.programs import RayProof
+from paretoclf.proof.rays import RayProof
 
 #: Where an item is, in words: of one whose two bounds are one (the kink of an absolute value), and of any other.
 _KINK = {BELOW: "below its kink", LOWER: "at its kink", INSIDE: "free", UPPER: "at its kink", ABOVE: "above its kink"}

@@ -77,7 +77,7 @@ class BesideOthers(OnLine):
             excess = self.program.sense * (source.sign * tried[:, 0] - best) / unit
         there = [self.parameters(s) for s in at]
         moving = {name: np.array([p[name] for p in there]) for name, value in there[0].items() if np.ndim(value) == 0}
-        return JudgedPoints(at, excess, tried[:, 1], tol, np.array(wrong), self.proof.worst, moving)
+        return JudgedPoints(at, excess, tried[:, 1], tol, np.array(wrong), self.proof.worst.off_by, moving)
 
     def _dual_error(self, t: float, duals: Mapping[str, Array]) -> float:
         """How far multipliers are from those of any optimum."""

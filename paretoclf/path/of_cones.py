@@ -412,6 +412,6 @@ def check_cone_proof(path: ConePath) -> None:
     """DegeneratePathError unless every t is proved, and the ray where it ends early."""
     proof, beyond = path.proof, path.beyond
     if not proof.passes():
-        raise refusal(proof.explain(), float(path.t[int(np.argmax(proof.relative))]))
+        raise refusal(proof.explain(), float(path.t[int(np.argmax(proof.gap))]))
     if beyond is not None and not beyond.proof.passes():
         raise refusal(f"it ends {path.status}, and that is not proved", beyond.end)

@@ -48,7 +48,9 @@ from paretoclf.path.program_ends import (
     taken_back,
 )
 from paretoclf.problem.parametric_qp import shortest_stretch
-from paretoclf.proof.programs import CompiledProof, Sizes, Units, judge_points
+from paretoclf.proof.line import LineProof
+from paretoclf.proof.programs import prove_program
+from paretoclf.proof.row_units import Sizes, Units
 
 
 @dataclass(frozen=True, repr=False)
@@ -125,17 +127,25 @@ class ProblemPath(BesideOthers):
         return self.points.spread()
 
     @cached_property
-    def proof(self) -> CompiledProof:
-        """What is proved of it, at every t, on the program as CVXPY compiled it."""
-        found = judge_points(self.program, self.t, self.points)
-        return replace(found, writer=self._write_certificate, unchecked=self.unchecked)
+    def proof(self) -> LineProof:
+        """What is proved of it, at every t, on the program as CVXPY compiled it (`paretoclf.proof.programs`)."""
+        found = prove_program(self.program, self.t, self.points)
+        said = f" {self.unchecked[0].upper()}{self.unchecked[1:]}: said, not checked." if self.unchecked else ""
+        return replace(found, writer=self._write_certificate, note=f"What is judged is the compiled program.{said}")
 
     def _write_certificate(
-        self, file: AnyFile, level: str | None = None, progress: bool | None = None, n_jobs: int | None = None
+        self,
+        file: AnyFile,
+        level: str | None = None,
+        progress: bool | None = None,
+        n_jobs: int | None = None,
+        positive: str | float | None = None,
     ) -> None:
         """The certificate file of the compiled program, guided by the rows that are tight on each segment."""
         from paretoclf.proof.files.file import save_program  # few paths are written as certificates
 
+        if positive is not None:
+            raise InputError(f"positive is what y = +1 stands for; a program has no labels, got {positive!r:.100}")
         line = self.program
         k, whole = 2 * len(self.labels), self.status == "end" and self.t[-1] == 1
         t = np.stack([self.t[:-1], self.t[1:]], axis=1).ravel()

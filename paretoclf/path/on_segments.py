@@ -17,7 +17,6 @@ from paretoclf.common.files import AnyFile, write_file
 from paretoclf.common.tables import Tabular
 from paretoclf.common.tolerances import AFFINE
 from paretoclf.path.along import Event, PriceAlong, Slope, Slopes, SolverComparison
-from paretoclf.problem.costs import CostLine
 
 if TYPE_CHECKING:
     from paretoclf.roc.error_curve import ErrorCurve
@@ -359,8 +358,7 @@ class OnSegments(Tabular):
         """
         from paretoclf.roc.error_curve import ErrorCurve  # only when errors are counted
 
-        line = getattr(self, "line", None)  # of a path through the cost plane
-        return ErrorCurve.of_scores(self.scores(X), y, line if isinstance(line, CostLine) else None, self.parameter)
+        return ErrorCurve.of_scores(self.scores(X), y, getattr(self, "line", None), self.parameter)
 
     # ---- files, pictures, tables ------------------------------------------------------------------------------
 

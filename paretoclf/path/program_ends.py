@@ -19,7 +19,8 @@ from paretoclf.engine.reduction.program import AnyPoints, Points, ProgramLine
 from paretoclf.engine.reduction.reduced import Reduced
 from paretoclf.path.along import Beyond
 from paretoclf.problem.parametric_qp import Trace
-from paretoclf.proof.programs import judge_points, judge_ray
+from paretoclf.proof.programs import prove_program
+from paretoclf.proof.rays import judge_ray
 
 #: Points of no more numbers than this, 16 MB, are kept; of a larger path they are made when they are asked for.
 _KEPT = 2**21
@@ -81,7 +82,7 @@ def _elsewhere(line: ProgramLine) -> str:
         if (
             len(found.labels)
             and begins > 0.0
-            and judge_points(reduced.program, found.t, taken_back(reduced, found)).passes()
+            and prove_program(reduced.program, found.t, taken_back(reduced, found)).passes()
         ):
             return f"there is one from t = {begins:.6g} on: start there"
         none = found.status in ("infeasible", "unbounded") and not len(found.labels)

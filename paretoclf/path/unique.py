@@ -17,7 +17,7 @@ from paretoclf.common.checks import Array, Mask
 from paretoclf.common.linear_programs import linprog
 from paretoclf.common.tolerances import CERTIFY
 from paretoclf.engine.reduction.program import ProgramLine, between
-from paretoclf.proof.programs import Sizes, Units
+from paretoclf.proof.row_units import Sizes, Units
 
 #: Directions are none below this share of their largest entry.
 _NONE = 1e-9

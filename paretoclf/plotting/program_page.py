@@ -60,7 +60,7 @@ def program_page_data(path: Any, title: str | None = None) -> dict[str, Any]:
         "variables": _entries(path, path.variables, pieces, parts),
         "duals": _entries(path, path.duals, pieces, parts),
         "events": [{"t": at, "text": "; ".join(changes)} for at, changes in events.items()],
-        "gap": np.repeat((path.proof.relative if bands else path.proof.gap)[pieces], parts).tolist(),
+        "gap": np.repeat(path.proof.gap[pieces], parts).tolist(),
         "proof": path.proof.explain(),
         "ending": "" if path.status == "end" else beyond.explain() if beyond else "max_events was reached",
     }

@@ -35,6 +35,11 @@ FAILURES = {
     "stationarity in xi": "a slack is not the one that its multiplier implies",
     "complementarity": "a sample off its margin is not at its bound",
     "value": "the stored value is not the optimal one",
+    "rows": "a row is violated",
+    "stationarity": "the gradient is not the one that the multipliers imply",
+    "signs": "a multiplier has the wrong sign",
+    "slackness": "a row that is not tight has a multiplier",
+    "curvature": "P is not proved positive semidefinite",
 }
 
 
@@ -116,17 +121,17 @@ class Certificate(Tabular):
     @property
     def primal_residual(self) -> float:
         """Largest violation of a primal constraint."""
-        return _largest(self.primal)
+        return _most(self.primal.values())
 
     @property
     def dual_residual(self) -> float:
         """Largest violation of a sign, of stationarity or of a dual constraint."""
-        return _largest(self.dual)
+        return _most(self.dual.values())
 
     @property
     def complementarity(self) -> float:
         """Largest violation of complementary slackness."""
-        return _largest(self.slackness)
+        return _most(self.slackness.values())
 
     @property
     def residual(self) -> float:
@@ -173,7 +178,7 @@ class Certificate(Tabular):
     @property
     def _primal_at_most(self) -> float:
         """What no violation of a primal constraint exceeds, whatever is rounded."""
-        return _largest({name: size + self.residual_rounding.get(name, 0.0) for name, size in self.primal.items()})
+        return _most(size + self.residual_rounding.get(name, 0.0) for name, size in self.primal.items())
 
     @property
     def _worse(self) -> float:
@@ -312,10 +317,6 @@ class Certificate(Tabular):
         where = self._where().replace(":", "")
         tail = f", {where}" if where else ""
         return f"Certificate({self.verdict()}, gap={self.gap:.1e}, residual={self.residual:.1e}{tail})"
-
-
-def _largest(residuals: Mapping[str, float]) -> float:
-    return _most(residuals.values())
 
 
 def _most(sizes: Iterable[float]) -> float:

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from paretoclf.common.checks import Array
+from paretoclf.common.checks import Array, Index
 from paretoclf.engine.reduction.program import between
+from paretoclf.proof.cells import CellCertificate
 from paretoclf.proof.cone_bends import Bend, ConePiece
 from paretoclf.proof.cone_judge import ConeJudge
 from paretoclf.proof.cone_line import ConeLine
 from paretoclf.proof.cone_pair import Pair
 from paretoclf.proof.cone_rays import judge_chain
+from paretoclf.proof.parts import Proof
 from paretoclf.proof.points.cone_program import ConeProgram
 from paretoclf.proof.points.cone_upper import upper_bound
 from paretoclf.proof.points.cones import Cone
-from paretoclf.proof.programs import RayProof
+from paretoclf.proof.rays import RayProof
 
 _EPS = float(np.finfo(float).eps)
 
@@ -31,7 +34,7 @@ _BESIDE = 1e-9
 
 
 @dataclass(frozen=True, repr=False)
-class BandProof:
+class BandProof(Proof[CellCertificate]):
     """Bounds of the optimal value that hold at every t between the first pair and the last.
 
     Attributes
@@ -45,6 +48,10 @@ class BandProof:
         on the path.
     ceiling : float
         No value of the path may be above it.
+    difference : array of shape (k,)
+        The largest distance of both bounds on each piece.
+    gap : array of shape (k,)
+        The same, relative to the smallest optimal value that the piece can have; infinite where nothing is proved.
     """
 
     pairs: tuple[Pair, ...] = field(repr=False)
@@ -52,23 +59,36 @@ class BandProof:
     eps: float
     ceiling: float
 
+    residuals, samples, kernel, note = MappingProxyType[str, Array]({}), None, None, ""
+
     @property
     def t(self) -> Array:
         """Where the pairs are."""
         return np.array([pair.t for pair in self.pairs])
 
+    def __len__(self) -> int:
+        return len(self.pieces)
+
     @cached_property
-    def gap(self) -> Array:
+    def difference(self) -> Array:
         """The largest distance of both bounds on each piece."""
         return np.array([piece.gap for piece in self.pieces])
 
     @cached_property
-    def relative(self) -> Array:
+    def gap(self) -> Array:  # type: ignore[override]  # computed, where others store it
         """The same, relative to the smallest optimal value that the piece can have."""
         floor = floor_of(self.pairs)
         units = np.array([piece.unit(floor) for piece in self.pieces])
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(self.gap == 0.0, 0.0, self.gap / units)
+            found = np.where(self.difference == 0.0, 0.0, self.difference / units)
+        off = np.array([bool(pair.why) for pair in self.pairs])
+        high = np.array([piece.high for piece in self.pieces])
+        return np.where(off[:-1] | off[1:] | ~(high <= self.ceiling) | np.isnan(found), np.inf, found)
+
+    @property
+    def unexplained(self) -> Array:  # type: ignore[override]
+        """Rounding is part of the bounds."""
+        return self.gap
 
     def point(self, j: int, t: float) -> tuple[float, Array, Array]:
         """How far t is along piece j, the point there, and how far an exactly feasible one is at most."""
@@ -87,22 +107,31 @@ class BandProof:
             return f"a value of the path, {high:.10g}, is above the ceiling {self.ceiling:.10g}"
         return ""
 
-    @cached_property
-    def worst(self) -> float:
-        """The largest relative distance of both bounds; infinite where something is not proved."""
-        largest = float(self.relative.max())
-        return largest if np.isfinite(largest) and not self.why else float("inf")
+    def __getitem__(self, piece: int) -> CellCertificate:
+        j = range(len(self))[piece]
+        where = f"Between t = {self.pairs[j].t:.6g} and {self.pairs[j + 1].t:.6g}"
+        return CellCertificate(
+            cell=where,
+            scale=1.0,
+            unexplained=float(self.gap[j]),
+            difference=float(self.difference[j]),
+            **self._fields(j),
+        )
+
+    def failures(self, tol: float | None = None) -> Index:
+        """Numbers of the pieces on which the bounds are not within ``tol``, by default eps."""
+        return super().failures(self.eps if tol is None else tol)
 
     def passes(self, tol: float | None = None) -> bool:
         """Whether both bounds are within ``tol``, by default eps, at every t."""
-        return self.worst <= (self.eps if tol is None else tol)
+        return super().passes(self.eps if tol is None else tol)
 
     def explain(self, tol: float | None = None) -> str:
         """Say in words what is proved, and where it is worst."""
-        tol, j = self.eps if tol is None else tol, int(np.argmax(self.relative))
+        tol, j = self.eps if tol is None else tol, int(np.argmax(self.gap))
         if self.why:
             return f"Not proved: {self.why}"
-        largest = f"{self.relative[j]:.1e}, between t = {self.pairs[j].t:.6g} and {self.pairs[j + 1].t:.6g}"
+        largest = f"{self.gap[j]:.1e}, between t = {self.pairs[j].t:.6g} and {self.pairs[j + 1].t:.6g}"
         if not self.passes(tol):
             return f"Not proved to {tol:.0e} on all of {len(self.pieces)} pieces. Largest distance: {largest}"
         return (
@@ -113,7 +142,7 @@ class BandProof:
 
     def __repr__(self) -> str:
         verdict = f"within {self.eps:.0e}" if self.passes() else "not proved"
-        return f"BandProof({len(self.pieces)} pieces, {verdict}, worst={self.worst:.1e})"
+        return f"BandProof({len(self.pieces)} pieces, {verdict}, worst={float(self.gap.max()):.1e})"
 
 
 def floor_of(pairs: Any) -> float:

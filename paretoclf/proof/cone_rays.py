@@ -19,7 +19,7 @@ from paretoclf.common.checks import Array, Mask
 from paretoclf.proof.cone_line import ConeLine
 from paretoclf.proof.cone_pair import WIDER, PairJudge
 from paretoclf.proof.cone_rows import dot, mixed
-from paretoclf.proof.programs import RayProof
+from paretoclf.proof.rays import RayProof
 
 _EPS = float(np.finfo(float).eps)
 

@@ -18,7 +18,7 @@ from paretoclf.proof.block import BlockTerms, ProofTask, over_blocks, proved
 from paretoclf.proof.line import LineProof
 from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.proof.stored import Stored, kernel_rounding
-from paretoclf.proof.theorem import Entries, complementarity, concluded, gap_of
+from paretoclf.proof.theorem import Entries, complementarity, gap_of
 
 _TINY, _EPS = float(np.finfo(float).tiny), float(np.finfo(float).eps)
 
@@ -118,7 +118,7 @@ class HingeTerms:
         if self.room is not None:
             gaps = gaps + hidden(self.room, self.b, sizes)
         bounds = gaps, sizes, self.rounding, duals - slips
-        return concluded(self.t, bounds, residuals, self.samples, stored, ends, **named)
+        return LineProof.of(self.t, bounds, residuals, self.samples, stored, ends, **named)
 
 
 def _prove(q: ProofTask, parameter: str) -> LineProof:

@@ -20,7 +20,7 @@ from paretoclf.proof.block import BlockTerms, ProofTask, over_blocks, proved
 from paretoclf.proof.line import LineProof
 from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.proof.stored import Stored, kernel_rounding
-from paretoclf.proof.theorem import Entries, complementarity, concluded, gap_of
+from paretoclf.proof.theorem import Entries, complementarity, gap_of
 
 _TINY = float(np.finfo(float).tiny)
 
@@ -52,7 +52,7 @@ def _prove(q: ProofTask, parameter: str) -> LineProof:
     kernel = kernel_rounding(q.problem.kernel_rounding, q.products.lam, S, q.caps, found["in all"])
     named = {"parameter": parameter, "note": q.problem.note, "kernel_rounding": kernel}
     t, bounds, ends = bernstein.pairs(S.t), (gaps, sizes, rounding, duals), (float(S.t[0]), float(S.t[-1]))
-    return concluded(t, bounds, residuals, found["samples"], (S.value, allowed), ends, **named)
+    return LineProof.of(t, bounds, residuals, found["samples"], (S.value, allowed), ends, **named)
 
 
 def _found(q: ProofTask, K: BlockTerms, costs: Array, nu: Array) -> dict[str, Any]:

@@ -19,8 +19,8 @@ from paretoclf.common.checks import Array, Index, Mask
 from paretoclf.common.errors import InputError
 from paretoclf.common.tolerances import CERTIFY, UNDECIDED
 from paretoclf.proof import bernstein
-from paretoclf.proof.cells import Proof
 from paretoclf.proof.certificates import Certificate
+from paretoclf.proof.parts import Proof
 from paretoclf.proof.values import value_residual
 
 _TINY = float(np.finfo(float).tiny)
@@ -80,6 +80,28 @@ class LineProof(Proof["SegmentCertificate"]):
     kernel_rounding: Array | None = field(default=None, repr=False)
     writer: Callable[..., None] | None = field(default=None, repr=False, compare=False)
     allowed: tuple[Array, Array, Array] | None = field(default=None, repr=False, compare=False)
+
+    @classmethod
+    def of(
+        cls,
+        t: Array,
+        bounds: tuple[Array, Array, Array, Array],
+        residuals: Mapping[str, Array],
+        samples: Index | None = None,
+        stored: tuple[Array, tuple[Array, Array, Array]] | None = None,
+        ends: tuple[float, float] = (0.0, 1.0),
+        **named: Any,
+    ) -> LineProof:
+        """The proof of segments from ``t[:, 0]`` to ``t[:, 1]``, of a path that begins and ends exactly at two ends.
+
+        ``bounds`` are gaps, sizes, rounding and duals; ``stored`` are optimal values (m, 3) and what they are held
+        against (``allowed``); ``named`` are other attributes.
+        """
+        at, allowed = np.append(t[:, 0], t[-1:, 1]), None
+        if stored is not None:
+            value, allowed = stored
+            residuals = {**residuals, "value": value_residual(t, value, *allowed, ends)}
+        return cls(at, *bounds, residuals, samples, allowed=allowed, **named)
 
     _part, _rows = "segment", ("gaps", "sizes", "rounding", "duals", "samples")
 
@@ -230,4 +252,6 @@ class SegmentCertificate(Certificate):
     def _bounds(self, tol: float) -> str:
         lo, hi = self.interval
         where = f"segment {self.segment}, {self.parameter} in [{lo:.6g}, {hi:.6g}]"
+        if f"{lo:.6g}" == f"{hi:.6g}":
+            where += f", {hi - lo:.1e} long"
         return f"On {where}, primal and dual value differ by at most {self.bounds[0].max():.1e}"

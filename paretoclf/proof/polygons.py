@@ -8,34 +8,33 @@ affine, too: it is positive on a half-plane.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from paretoclf.common.checks import Array, Index
+from paretoclf.common.checks import Array
 from paretoclf.common.tolerances import CERTIFY, PLANE_AREA
 from paretoclf.engine.reduction.plane import ProgramPlane
-from paretoclf.proof.programs import CONDITIONS, RayProof, Sizes, indefinite, judged
+from paretoclf.proof.cells import CellsProof
+from paretoclf.proof.programs import CONDITIONS, indefinite, judged
+from paretoclf.proof.rays import RayProof
+from paretoclf.proof.row_units import Sizes
 
 #: Numbers in the columns and multipliers of polygons that are judged together, for each corner.
 _TOGETHER = 2**15
 
 
 @dataclass(frozen=True, repr=False)
-class MapProof:
-    """What is proved of a map, on the program as CVXPY compiled it.
+class MapProof(CellsProof):
+    """What is proved of a map, on the program as CVXPY compiled it: of each region, and that nothing is left out.
+
+    Its residuals are those of `paretoclf.proof.programs`, the largest on each region; its gaps are relative to the
+    optimal value on the region.
 
     Attributes
     ----------
-    residuals : mapping of str to array of shape (k,)
-        As those of `paretoclf.proof.programs.CompiledProof`, the largest on each region.
-    gap : array of shape (k,)
-        The duality gap, relative to the optimal value on the region.
-    indefinite : float
-        By how much P is not proved positive semidefinite, relative to its largest entry.
     rays : tuple of RayProof
         One for each part without an optimum.
     missed : float
@@ -44,58 +43,36 @@ class MapProof:
         What contradicts that they cover it without overlap; empty where nothing does.
     """
 
-    residuals: Mapping[str, Array]
-    gap: Array
-    indefinite: float
-    rays: tuple[RayProof, ...] = field(default=())
-    missed: float = 0.0
-    objection: str = ""
+    rays: tuple[RayProof, ...] = field(default=(), kw_only=True)
+    missed: float = field(default=0.0, kw_only=True)
+    objection: str = field(default="", kw_only=True)
 
-    @cached_property
-    def worst(self) -> float:
-        """The largest of all residuals and gaps, and of what P lacks."""
-        numbers = [*self.residuals.values(), self.gap, np.array([self.indefinite])]
-        largest = float(np.max(np.concatenate(numbers)))
-        return largest if np.isfinite(largest) else float("inf")
+    _part, _whole = "region", "at every pair of parameters"
 
-    def failures(self, tol: float = CERTIFY) -> Index:
-        """Numbers of the regions that are not proved."""
-        worst = np.max([*self.residuals.values(), self.gap], axis=0)
-        return np.flatnonzero(~(worst <= tol))
+    def _where(self, j: int) -> str:
+        """Which region it is, in words."""
+        return f"On region {j}"
 
-    def passes(self, tol: float = CERTIFY) -> bool:
+    def _against(self, tol: float) -> str:
+        """What is not proved of the whole; empty where all is."""
+        if self.objection:
+            return self.objection
+        if not self.missed <= PLANE_AREA:
+            return f"the regions miss or overlap on {self.missed:.1e} of the rectangle"
+        for k, ray in enumerate(self.rays):
+            if not ray.passes(tol):
+                return f"that there is no optimum on part {k} of those outside ({ray!r})"
+        return ""
+
+    def holds(self, tol: float = CERTIFY) -> bool:
         """Whether every region is optimal to tol, every ray is one, and nothing is left out or there twice."""
-        covered = not self.objection and self.missed <= PLANE_AREA
-        return bool(covered and self.worst <= tol and all(ray.passes(tol) for ray in self.rays))
+        return not self._against(tol) and super().holds(tol)
 
     def explain(self, tol: float = CERTIFY) -> str:
         """Say in words what is proved, and where it is worst."""
-        named = {**self.residuals, "duality gap": self.gap}
-        name = max(named, key=lambda key: float(named[key].max(initial=0.0)))
-        where = f", on region {int(np.argmax(named[name]))}" if self.gap.size else ""
-        said = f"{name}, {float(named[name].max(initial=0.0)):.1e}{where}"
-        if self.objection:
-            return f"Not proved: {self.objection}"
-        if not self.missed <= PLANE_AREA:
-            return f"Not proved: the regions miss or overlap on {self.missed:.1e} of the rectangle"
-        if self.indefinite > tol:
-            return f"Not proved: P is not proved positive semidefinite, by {self.indefinite:.1e}. Largest: {said}"
-        for k, ray in enumerate(self.rays):
-            if not ray.passes(tol):
-                return f"Not proved: that there is no optimum on part {k} of those outside ({ray!r})"
-        if not self.passes(tol):
-            return f"Not proved to {tol:.0e} on {self.failures(tol).size} of {self.gap.size} regions. Largest: {said}"
-        none = f"; {len(self.rays)} parts without an optimum" if self.rays else ""
-        return (
-            f"Optimal at every pair of parameters, to {tol:.0e}, on each of {self.gap.size} regions of the compiled "
-            f"program{none}. Largest: {said}"
-        )
-
-    def __repr__(self) -> str:
-        verdict = "optimal" if self.passes() else "not proved"
-        residual = max((float(each.max(initial=0.0)) for each in self.residuals.values()), default=0.0)
-        gap = float(self.gap.max(initial=0.0))
-        return f"MapProof({self.gap.size} regions, {verdict}, gap={gap:.1e}, residual={residual:.1e})"
+        against = self._against(tol)
+        none = f" There is no optimum on {len(self.rays)} parts outside." if self.rays else ""
+        return f"Not proved: {against}." if against else super().explain(tol) + none
 
 
 def judge_polygons(plane: ProgramPlane, polygons: Sequence[Array], x: Sequence[Array], z: Sequence[Array]) -> MapProof:
@@ -121,9 +98,11 @@ def judge_polygons(plane: ProgramPlane, polygons: Sequence[Array], x: Sequence[A
             np.concatenate([each @ M.T for each, M in zip(np.split(at, ends[:-1]), maps[own], strict=True)])
             for maps in (x, z)
         )
-        parts.append(judged(line, sizes, plane.data(points), X, Z, _OfPolygons(ends - counts)))
-    found = np.concatenate(parts, axis=1) if parts else np.zeros((5, 0))
-    return MapProof(dict(zip(CONDITIONS, found[:4], strict=True)), found[4], indefinite(line.P))
+        seen = judged(line, sizes, plane.data(points), X, Z, _OfPolygons(ends - counts))
+        parts.append(np.vstack([seen.residuals, seen.gaps[:, 0], seen.sizes]))
+    *each, gaps, known = np.concatenate(parts, axis=1) if parts else np.zeros((6, 0))
+    residuals = dict(zip(CONDITIONS, each, strict=True)) | {"curvature": np.full(gaps.size, indefinite(line.P))}
+    return MapProof(gaps / known, gaps / known, gaps, residuals)
 
 
 class _OfPolygons:
@@ -140,8 +119,10 @@ class _OfPolygons:
         """The smallest one."""
         return np.asarray(np.minimum.reduceat(values, self.begin))
 
-    def products(self, off: Array, prices: Array) -> Array:
-        """The largest Bernstein coefficient of what is affine on a polygon, times the same."""
-        parts = zip(np.split(off, self.begin[1:]), np.split(prices, self.begin[1:]), strict=True)
-        found = (a @ b.T for a, b in parts)
-        return np.array([0.5 * float((each + each.T).max()) for each in found])
+    def coefficients(self, *pairs: tuple[Array, Array]) -> Array:
+        """The largest Bernstein coefficient of inner products of what is affine on a polygon, (k, 1)."""
+        found = []
+        for each in zip(*(np.split(x, self.begin[1:]) for pair in pairs for x in pair), strict=True):
+            products = sum(a @ b.T for a, b in zip(each[::2], each[1::2], strict=True))
+            found.append(0.5 * float((products + products.T).max()))
+        return np.array(found)[:, None]

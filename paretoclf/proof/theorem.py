@@ -44,7 +44,7 @@ in y on either side of 0, G is then
 for a d at lower bounds; likewise at upper ones. Multipliers are clipped to their prices; those of a class whose sum is
 too large are scaled down, and of one whose sum is too small moved up
 (`paretoclf.proof.soft_margin.SoftMargin.feasible`). What no move repairs is a residual, measured in units of its own
-terms on the segment (`paretoclf.proof.programs.Units`): where the gradient misses :math:`r=Pu+q-y_x-A^\top y_r`, a
+terms on the segment (`paretoclf.proof.row_units.Units`): where the gradient misses :math:`r=Pu+q-y_x-A^\top y_r`, a
 point x' is better than x by no more than :math:`G+r^\top(x-x')`.
 
 **Rounding.** What rounding of slacks, scores or kernel values makes of G is a bound of its own, beside that on G. A
@@ -66,17 +66,13 @@ What is proved with it, and how the problem is read there:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from paretoclf.common.checks import Array, Index, Mask
 from paretoclf.proof.bernstein import columns
-from paretoclf.proof.line import LineProof
-from paretoclf.proof.values import value_residual
 
 
 @dataclass(frozen=True)
@@ -177,24 +173,3 @@ def complementarity(E: Entries, off: Array, unit: Array) -> tuple[Array, Index]:
     above[alone] = np.minimum(load[:, alone], off[:, alone]).max(axis=0)
     below[alone] = np.minimum(room[:, alone], -off[:, alone]).max(axis=0)
     return E.largest(np.maximum(above, below))
-
-
-def concluded(
-    t: Array,
-    bounds: tuple[Array, Array, Array, Array],
-    residuals: Mapping[str, Array],
-    samples: Index | None = None,
-    stored: tuple[Array, tuple[Array, Array, Array]] | None = None,
-    ends: tuple[float, float] = (0.0, 1.0),
-    **named: Any,
-) -> LineProof:
-    """The proof of segments from ``t[:, 0]`` to ``t[:, 1]``, of a path that begins and ends exactly at two ends.
-
-    ``bounds`` are gaps, sizes, rounding and duals of `LineProof`; ``stored`` are optimal values (k, 3) and what they
-    are held against, its ``allowed``; ``named`` is for it, too.
-    """
-    at, allowed = np.append(t[:, 0], t[-1:, 1]), None
-    if stored is not None:
-        value, allowed = stored
-        residuals = {**residuals, "value": value_residual(t, value, *allowed, ends)}
-    return LineProof(at, *bounds, residuals, samples, allowed=allowed, **named)

@@ -141,7 +141,7 @@ class ErrorCurve(CountedErrors[Optimum]):
 
     @classmethod
     def of_scores(
-        cls, scores: PathScores | Sequence[PathScores], y: Any, line: CostLine | None = None, parameter: str = "t"
+        cls, scores: PathScores | Sequence[PathScores], y: Any, line: Any = None, parameter: str = "t"
     ) -> ErrorCurve:
         """Errors of a path, or of the paths of several folds on one line, whose counts are added.
 
@@ -151,8 +151,8 @@ class ErrorCurve(CountedErrors[Optimum]):
             Scores of one set of samples, or one for each fold.
         y : array of shape (m,), or a sequence of them
             Labels -1 and +1, one vector for each PathScores. Both classes must occur, not in each fold.
-        line : CostLine, optional
-            Where in the cost plane; for the picture.
+        line : object, optional
+            Where in the cost plane, if it is a `CostLine`; for the picture.
         parameter : str
             What t is, if it is not the position on a line.
 
@@ -190,9 +190,8 @@ class ErrorCurve(CountedErrors[Optimum]):
         points = np.concatenate([begin[None], stretches]) + sums[0]
         n_plus = int(sum(np.count_nonzero(label > 0) for label in labels))
         n_minus = sum(label.size for label in labels) - n_plus
-        return cls(
-            knots, stretches[:, 0], stretches[:, 1], points[:, 0], points[:, 1], n_plus, n_minus, line, parameter
-        )
+        counts = stretches[:, 0], stretches[:, 1], points[:, 0], points[:, 1], n_plus, n_minus
+        return cls(knots, *counts, line if isinstance(line, CostLine) else None, parameter)
 
     def __repr__(self) -> str:
         best = self.minimax()[0]

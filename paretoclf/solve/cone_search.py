@@ -165,7 +165,7 @@ def search(
             break
         ceiling = highest + 0.1 * (highest - min(values))
     if not proof.passes():
-        raise refused(proof.explain(), float(proof.t[int(np.argmax(proof.relative))]))
+        raise refused(proof.explain(), float(proof.t[int(np.argmax(proof.gap))]))
     return Searched(points, proof, status, ray, solves, {"search": time.perf_counter() - began}, deep)
 
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from paretoclf.common.checks import Array, Index
 from paretoclf.common.errors import InputError
-from paretoclf.engine.reduction.program import ProgramLine, Reading, between
+from paretoclf.engine.reduction.of_items import RowsOfItems, side_at
+from paretoclf.engine.reduction.program import Reading, between
 from paretoclf.problem.parametric_qp import ParametricQP
 from paretoclf.solve.lazily import clarabel
 from paretoclf.solve.model import conic_settings
@@ -60,7 +60,7 @@ class LineOfItems:
         variables: Mapping[str, int] | None = None,
     ) -> None:
         began = time.perf_counter()
-        self.problem = problem if sp.issparse(problem.P) else problem.dense()
+        self.problem = problem
         given = ({"t": 0.0}, {"t": 1.0}) if ends is None else ends
         self.ends: Any = tuple({name: np.array(value, dtype=float) for name, value in end.items()} for end in given)
         sizes, begin = {"x": problem.n} if variables is None else variables, 0
@@ -70,7 +70,7 @@ class LineOfItems:
         for name, size in sizes.items():
             self.names[name] = Reading((size,), np.arange(begin, begin + size), np.ones(size))
             begin += size
-        self.line = _program(self.problem, self.names)
+        self.line = RowsOfItems.of(self.problem, self.names).hard
         self.seconds = time.perf_counter() - began
 
     @cached_property
@@ -96,7 +96,7 @@ class LineOfItems:
         v, size = np.concatenate([x, QP.A @ x]), np.concatenate([np.abs(x), abs(QP.A) @ np.abs(x)])
         value = 0.5 * x @ (QP.P @ x) + between(QP.q, t) @ x + between(QP.constant, t)
         off = 0.0
-        for beyond, price in ((_side(QP.lower, t) - v, QP.below), (v - _side(QP.upper, t), QP.above)):
+        for beyond, price in ((side_at(QP.lower, t) - v, QP.below), (v - side_at(QP.upper, t), QP.above)):
             by, soft = np.maximum(beyond, 0.0), np.isfinite(price[0])
             value += between(price[:, soft], t) @ by[soft]
             off = max(off, float(np.max(by[~soft] / (1.0 + size[~soft]), initial=0.0)))
@@ -109,41 +109,3 @@ class LineOfItems:
     def rule(self, t: float, numbers: Mapping[str, Any]) -> Any:
         """Arrays are no classifier."""
         raise InputError("path must be of a cvxpy.Problem with a variable w to have a classifier, got that of arrays")
-
-
-def _side(ends: Array, t: float) -> Array:
-    """Bounds at t, infinite ones among them."""
-    return np.asarray(np.where(np.isfinite(ends[0]), between(np.where(np.isfinite(ends), ends, 0.0), t), ends[0]))
-
-
-def _program(problem: ParametricQP, variables: Mapping[str, Reading]) -> ProgramLine:
-    """Equations, upper bounds, then minus lower ones; a column for what each soft bound is exceeded by."""
-    QP, n, items = problem, problem.n, problem.items
-    hard = np.isinf(QP.below[0]) & np.isinf(QP.above[0])
-    equation = QP.fixed & hard
-    above, below = (np.flatnonzero(np.isfinite(side[0]) & ~equation) for side in (QP.upper, QP.lower))
-    rows = sp.vstack([sp.eye_array(n), sp.csr_array(QP.A)], format="csr")
-    soft = [np.flatnonzero(np.isfinite(price[0, which])) for price, which in ((QP.above, above), (QP.below, below))]
-    more, equations = sum(each.size for each in soft), np.flatnonzero(equation)
-    place = np.concatenate([soft[0], above.size + soft[1]])
-    excess = sp.csr_array((-np.ones(more), (place, np.arange(more))), shape=(above.size + below.size, more))
-    A = [[rows[equations], sp.csr_array((equations.size, more))], [sp.vstack([rows[above], -rows[below]]), excess]]
-    b = [QP.upper[:, equations], QP.upper[:, above], -QP.lower[:, below]]
-    if more:
-        A.append([sp.csr_array((more, n)), -sp.eye_array(more)])
-        b.append(np.zeros((2, more)))
-    P = sp.block_diag([sp.csc_array(QP.P), sp.csc_array((more, more))], format="csc")
-    prices = QP.above[:, above[soft[0]]], QP.below[:, below[soft[1]]]
-    q, constant = np.hstack([QP.q, *prices]), np.asarray(QP.constant, dtype=np.float64)
-    y = _multipliers(items, equations, above, below)
-    return ProgramLine(P, sp.csc_array(sp.block_array(A)), q, np.hstack(b), constant, equations.size, 1, variables, y)
-
-
-def _multipliers(items: int, equations: Index, above: Index, below: Index) -> dict[str, Reading]:
-    """Where the multiplier y of each item stands: that of its lower bound, less that of its upper one."""
-    place, factor = np.zeros((items, 2), dtype=np.int64), np.zeros((items, 2))
-    begin = 0
-    for which, side, sign in ((equations, 0, -1.0), (above, 0, -1.0), (below, 1, 1.0)):
-        place[which, side], factor[which, side] = begin + np.arange(which.size), sign
-        begin += which.size
-    return {"y": Reading((items,), place, factor)}

@@ -68,7 +68,7 @@ def families(smoke: bool) -> Iterator[tuple[str, bool]]:
         size = path.program.n + path.program.m
         yield (
             (
-                f"{name:<26}{size:>7}{len(path.items):>7}{len(path.labels):>8}{off:>10.0e}{path.proof.worst:>9.0e}"
+                f"{name:<26}{size:>7}{len(path.items):>7}{len(path.labels):>8}{off:>10.0e}{path.proof.worst.off_by:>9.0e}"
                 f"{ms['compile']:>9.0f}{ms['reduce'] + ms['trace']:>9.0f}"
             ),
             not (off <= 1e-8 and path.proof.passes()),
@@ -227,7 +227,8 @@ def verdict(line: ProgramLine, seconds: int) -> tuple[str, str]:
     for t in np.random.default_rng(1).uniform(0, path.t[-1], 3):
         theirs = value_of(line, float(t))
         off = max(off, abs(path.value(float(t)) - theirs) / max(abs(theirs), 1e-3) if np.isfinite(theirs) else 0.0)
-    said = f"{path.status}, {len(path.labels)} pieces, {took:.1f} s, proof {path.proof.worst:.0e}, differs by {off:.0e}"
+    proof = f"proof {path.proof.worst.off_by:.0e}"
+    said = f"{path.status}, {len(path.labels)} pieces, {took:.1f} s, {proof}, differs by {off:.0e}"
     return ("wrong" if off > 1e-5 else "right"), said
 
 

@@ -74,7 +74,7 @@ def measure(name: str) -> dict[str, Any]:
         "seconds": mapped - began,
         "proof": time.perf_counter() - mapped,
         "missed": found.proof.missed,
-        "worst": found.proof.worst,
+        "worst": found.proof.worst.off_by,
         "proved": proved,
     }
 

@@ -52,7 +52,7 @@ def path_of(problem: cp.Problem, start: Any, stop: Any) -> tuple[str, float, Any
     compiling, source = timed(lambda: LineOfPrograms(problem, start, stop))
     seconds, path = timed(lambda: trace_problem(source, progress=False))
     end = "" if path.status == "end" else f", {path.status} from t = {path.t[-1]:.4g} on"
-    said = f"{path.breakpoints.size - 1} pieces in {seconds:.2f} s with proof ({path.proof.worst:.0e}){end}"
+    said = f"{path.breakpoints.size - 1} pieces in {seconds:.2f} s with proof ({path.proof.worst.off_by:.0e}){end}"
     return f"{said}, compiling {compiling:.2f} s", seconds, path
 
 
@@ -161,7 +161,7 @@ def netlib(count: int) -> Iterator[str]:
         moved = pc.QP(qp.P, qp.q, qp.A, qp.l, qp.u, moves={"share": {"q": move}})
         try:
             seconds, path = timed(lambda moved=moved: pc.trace(moved, {"share": 0.0}, {"share": 1.0}, progress=False))
-            said = f"{path.breakpoints.size - 1} pieces, {path.status}, {path.proof.worst:.0e}"
+            said = f"{path.breakpoints.size - 1} pieces, {path.status}, {path.proof.worst.off_by:.0e}"
         except (pc.InputError, pc.DegeneratePathError) as error:
             seconds, said = float("nan"), f"refused: {error!s:.120}"
         yield f"{file.stem}, {qp.A.shape[0]} rows: {said}, {seconds:.2f} s"

@@ -107,7 +107,7 @@ def test_nothing_is_decided_beside_a_path_that_is_not_proved(soft):
     """Multipliers that are a little off leave a gap; what is further off than that is refuted all the same."""
     t = (4.0 - LAM) / 4.0
     rough = replace(soft, points=replace(soft.points, z=soft.points.z * (1 + 1e-5)))
-    assert rough.proof.worst > 1e-6
+    assert rough.proof.worst.off_by > 1e-6
     assert set(pc.verify(rough, (t, W)).verdicts) == {"undecided"}
     assert "not optimal" in pc.verify(rough, (t, np.where(np.arange(8).reshape(4, 2) == 3, 0.3, W))).verdicts
 
@@ -358,7 +358,7 @@ def test_a_path_within_eps_judges_points_and_itself():
         pc.verify(path, {"t": t, "x": right, "plane": np.full(3, -1 / 3)})
     own = pc.verify(path)
     assert own is not path.proof
-    assert own.worst == path.proof.worst
+    assert own.worst.off_by == path.proof.worst.off_by
     assert not pc.verify(replace(path, z=1.01 * path.z)).passes()
     with pytest.raises(pc.InputError, match=r"tol and between belong to points beside a path"):
         pc.verify(path, tol=1e-3)

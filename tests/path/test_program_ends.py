@@ -34,7 +34,7 @@ def test_who_has_a_part_in_a_ray_is_named_whichever_way_it_goes(sign):
 
 def test_from_where_on_there_is_an_optimum_is_not_said_if_its_points_are_not_proved(monkeypatch):
     assert "there is one from t = 0.444445 on" in refused(10, 1)
-    monkeypatch.setattr(program_ends, "judge_points", lambda *_: SimpleNamespace(passes=lambda: False))
+    monkeypatch.setattr(program_ends, "prove_program", lambda *_: SimpleNamespace(passes=lambda: False))
     assert refused(10, 1).endswith("whether there is one at another t is not known")
 
 

@@ -287,7 +287,7 @@ def test_a_proof_says_what_is_missing():
     assert "Within 1e-06 of the optimal value at every t in [0, 1]" in good.explain()
     outside = prove_band(ConeJudge(line, 0.0), (t, 2 * x, x, z), 1e-6)
     assert outside.explain() == "Not proved: at t = 0 its point is not proved feasible"
-    assert outside.worst == np.inf
+    assert outside.worst.off_by == np.inf
 
 
 def test_rays():

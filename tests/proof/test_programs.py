@@ -12,14 +12,15 @@ from paretoclf.common.errors import InputError
 from paretoclf.engine.reduction.presolve import reduce
 from paretoclf.engine.reduction.program import Points
 from paretoclf.engine.reduction.stored import packed, unpacked
-from paretoclf.proof.programs import judge_points, judge_ray
+from paretoclf.proof.programs import prove_program
+from paretoclf.proof.rays import judge_ray
 from paretoclf.solve.to_qp import program_line
 from tests.oracles.lines import FAMILIES
 
 
 def judge_line(line, t, x, z):
     """Judge points x (k, 2, n) and multipliers z (k, 2, m) at both ends of k segments, which are between t (k + 1,)."""
-    return judge_points(line, t, Points.of(x, z))
+    return prove_program(line, t, Points.of(x, z))
 
 
 @pytest.fixture
@@ -38,7 +39,7 @@ def test_the_known_path_is_proved(soft_threshold):
     line, t, x, z = soft_threshold
     assert [line.values(x[0, end], t[end])["w"] for end in (0, 1)] == [3.0, 0.0]
     proof = judge_line(line, t, x, z)
-    assert proof.worst < 1e-15
+    assert proof.worst.off_by < 1e-15
     assert proof.passes(1e-14)
     assert proof.explain().startswith("Optimal at every t in [0, 1]")
     assert line.rate(x[0, 0], z[0, 0]) == pytest.approx(12.0)  # d/dt of 4 t |w| at w = 3
@@ -53,9 +54,9 @@ def test_another_path_is_not(soft_threshold, where):
     else:
         (x if where == "x" else z)[0, 1] += 1e-4
     proof = judge_line(line, t, x, z)
-    assert proof.worst > 1e-6
-    assert proof.explain().startswith("Not proved")
-    assert repr(proof).startswith("CompiledProof(2 segments, not proved")
+    assert proof.worst.off_by > 1e-6
+    assert "of 2 segments are not proved. Worst: On segment" in proof.explain()
+    assert repr(proof).startswith("LineProof(2 segments, ")
     largest = max(float(each.max()) for each in proof.residuals.values())
     assert f"gap={float(proof.gap.max()):.1e}, residual={largest:.1e})" in repr(proof)
 
@@ -66,7 +67,7 @@ def test_a_bend_between_two_right_ends_is_seen(soft_threshold):
     ends = np.array([[x[0, 0], x[1, 1]]]), np.array([[z[0, 0], z[1, 1]]])
     proof = judge_line(line, np.array([0.0, 1.0]), *ends)
     assert max(proof.residuals[name].max() for name in ("rows", "stationarity", "signs")) < 1e-15
-    assert proof.residuals["complementarity"].max() > 0.05
+    assert proof.residuals["slackness"].max() > 0.05
     assert proof.gap.max() > 0.1
 
 
@@ -94,7 +95,7 @@ def two_columns(size, price):
 
 
 @pytest.mark.parametrize(("size", "price"), [(1.0, 1.0), (1e20, 1.0), (1.0, 1e20), (1e-20, 1.0), (1e20, 1e-20)])
-@pytest.mark.parametrize("wrong", ["rows", "complementarity", "stationarity", "signs"])
+@pytest.mark.parametrize("wrong", ["rows", "slackness", "stationarity", "signs"])
 def test_no_other_column_hides_what_is_wrong(size, price, wrong):
     """All were held against the largest column, multiplier or term of the gradient that the path has anywhere."""
     line, x, z = two_columns(size, price)
@@ -105,7 +106,7 @@ def test_no_other_column_hides_what_is_wrong(size, price, wrong):
     elif wrong == "signs":
         x[:, :, 1], z[:, :, 1:] = 5000.0, (0.0, -1.0)
     else:
-        x[:, :, 1] += {"rows": -1000.0, "complementarity": 1000.0}[wrong]
+        x[:, :, 1] += {"rows": -1000.0, "slackness": 1000.0}[wrong]
     proof = judge_line(line, t, x, z)
     assert proof.residuals[wrong][0] > 0.1
     assert not proof.passes(0.1)
@@ -143,12 +144,12 @@ def jump(size):
 def test_a_stretch_that_the_data_cannot_tell_is_a_point(size):
     """A stretch of 1e-10 convicted a path whose parameter is known to 1e-10 itself; one that has length is none."""
     line, points = jump(size)
-    assert judge_points(line, *points(1e-10 if size else 1e-17)).passes()
+    assert prove_program(line, *points(1e-10 if size else 1e-17)).passes()
     for length in [1e-10] * (size == 0.0) + [2e-9, 1e-6, 0.1]:
-        proof = judge_points(line, *points(length))
+        proof = prove_program(line, *points(length))
         assert not proof.passes()
-        assert np.flatnonzero(proof.residuals["complementarity"] > 0.1).tolist() == [1]
-    assert "on [0.5, 0.5], 2.0e-09 long" in judge_points(line, *points(2e-9)).explain()
+        assert np.flatnonzero(proof.residuals["slackness"] > 0.1).tolist() == [1]
+    assert "t in [0.5, 0.5], 2.0e-09 long" in prove_program(line, *points(2e-9)).explain()
 
 
 @pytest.mark.parametrize("size", [1.0, 1e-9])
@@ -161,7 +162,7 @@ def test_a_multiplier_that_is_rounding_is_no_reason_to_refuse(size):
         z[:, :, 1] = (1.0 + share) * size
         proof = judge_line(line, np.array([0.0, 1.0]), x, z)
         assert proof.passes() == passes
-        assert proof.residuals["complementarity"][0] == pytest.approx(share, rel=2.0)
+        assert proof.residuals["slackness"][0] == pytest.approx(share, rel=2.0)
 
 
 @pytest.mark.parametrize("end", [1, 2])
@@ -170,10 +171,10 @@ def test_both_ends_of_a_stretch_of_no_length_are_judged(end):
     t, own = points(1e-10)
     column = next(j for j in range(line.n) if line.column_name(j) == "x")
     own.x[end, column] *= 3.0
-    assert judge_points(line, t, own).residuals["rows"][1] > 0.1
+    assert prove_program(line, t, own).residuals["rows"][1] > 0.1
     own.x[end, column] /= 3.0
     own.z[end] *= 1.0 + 1e-6
-    assert judge_points(line, t, own).residuals["stationarity"][1] > 1e-7
+    assert prove_program(line, t, own).residuals["stationarity"][1] > 1e-7
 
 
 def test_what_barely_moves_makes_no_point_of_a_stretch():
@@ -309,7 +310,7 @@ def test_an_objective_that_is_not_convex_is_not_proved():
     concave = cp.quad_form(x, cp.psd_wrap(np.array([[1.0, 2.0], [2.0, 1.0]])))
     line = program_line(cp.Problem(cp.Minimize(concave + th * cp.sum(x))), {th: 0.0}, {th: 1.0})
     proof = judge_line(line, np.array([0.0, 1.0]), np.zeros((1, 2, line.n)), np.zeros((1, 2, line.m)))
-    assert proof.indefinite > 0.1
+    assert proof.residuals["curvature"][0] > 0.1
     assert "semidefinite" in proof.explain()
 
 
@@ -342,7 +343,7 @@ def test_the_least_units_bound_what_each_segment_leaves(family, monkeypatch):
     path = pc.trace(*FAMILIES[family]())
     found = path.proof
     monkeypatch.setattr("paretoclf.proof.programs._CLEAR", 0.0)
-    own = judge_points(path.program, path.t, path.points)
+    own = prove_program(path.program, path.t, path.points)
     for each, known in [
         (found.gap, own.gap),
         *((found.residuals[name], own.residuals[name]) for name in own.residuals),

@@ -249,7 +249,7 @@ def test_traces_of_engines_are_proved_in_words_of_items(sparse, monkeypatch):
     wrong = Trace.of(found.t, found.labels, v, found.y, found.status)
     assert prove(problem, wrong).failures().tolist() == [3]
     assert "sample" not in prove(problem, wrong).explain()
-    monkeypatch.setattr("paretoclf.proof.items._NUMBERS", 100)  # many parts
+    monkeypatch.setattr("paretoclf.engine.reduction.products._CACHED", 100)  # many parts
     for name in ("gaps", "sizes", "duals"):
         np.testing.assert_allclose(getattr(prove(problem, found), name), getattr(proof, name), rtol=1e-12, atol=1e-15)
 

@@ -54,7 +54,7 @@ class PathWithout:
     @property
     def gap(self) -> float:
         """The worst of what its proof is about."""
-        return float(self.proof.worst)
+        return float(self.proof.worst.off_by)
 
 
 def leave_out_traced(

@@ -14,7 +14,7 @@ from paretoclf.common.checks import Array, Mask
 from paretoclf.engine.reduction.plane import ProgramPlane
 from paretoclf.path.along import shown, those
 from paretoclf.path.maps.polygon import area, centroid
-from paretoclf.proof.programs import RayProof
+from paretoclf.proof.rays import RayProof
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -36,7 +36,7 @@ from paretoclf.path.on_segments import plain
 from paretoclf.path.program_ends import beyond_of
 from paretoclf.problem.parametric_qp import INSIDE, LOWER, UPPER
 from paretoclf.proof.polygons import MapProof, judge_polygons
-from paretoclf.proof.programs import RayProof, judge_ray
+from paretoclf.proof.rays import RayProof, judge_ray
 from paretoclf.solve.of_plane import PlaneSource
 
 #: From one region to the next along a line there is no stretch that is shorter.
@@ -135,7 +135,7 @@ class ProblemMap(Tabular):
         )
         rays = tuple(self._judged(each) for each in self.nowhere)
         missed, objection = objection_to(self.plane, self.pieces, self.nowhere, self.contacts)
-        return MapProof(found.residuals, found.gap, found.indefinite, rays, missed, objection)
+        return replace(found, rays=rays, missed=missed, objection=objection)
 
     def _judged(self, each: NoOptimum) -> RayProof:
         middle = centroid(each.polygon)

@@ -8,7 +8,7 @@ import pytest
 
 import paretoclf as pc
 from paretoclf.engine.reduction.program import Points
-from paretoclf.proof.programs import judge_points
+from paretoclf.proof.programs import prove_program
 from paretoclf.solve.to_qp import program_line
 from tests.proof.test_programs import judge_line
 
@@ -32,7 +32,7 @@ def test_no_other_segment_hides_an_optimum_that_is_too_high(top, share):
     x = path.points.x.copy()
     x[0] *= 1 - share
     values = [0.5 * each @ Q @ each - each.sum() for each in (path.points.x[0], x[0])]
-    proof = judge_points(path.program, path.t, Points(x, path.points.z, path.points.begin))
+    proof = prove_program(path.program, path.t, Points(x, path.points.z, path.points.begin))
     excess = (values[1] - values[0]) / abs(values[0])
     assert excess > 0.5 * share
     assert 0.5 * excess < proof.gap[0] < 2 * excess
@@ -50,8 +50,8 @@ def test_a_point_is_held_against_the_segments_that_meet_there_and_no_others(poin
     segments = [[0, 1], [1, 2], [3, 4]]
     for joined in (Points(own[:, None], z, np.array([0, 1, 3])), Points.of(own[segments][:, :, None], z[segments])):
         assert len(joined.x) == 5
-        assert judge_points(line, t, joined).passes(0.0)
+        assert prove_program(line, t, joined).passes(0.0)
         joined.x[point] = 9.0
-        assert np.flatnonzero(judge_points(line, t, joined).residuals["rows"] > 0.5).tolist() == bad
+        assert np.flatnonzero(prove_program(line, t, joined).residuals["rows"] > 0.5).tolist() == bad
         spread = judge_line(line, t, *joined.spread())
         assert np.flatnonzero(spread.residuals["rows"] > 0.5).tolist() == bad

@@ -1,0 +1,144 @@
+"""Proofs of many parts at once: segments of a line, points of a grid, regions of a map. They consist of arrays.
+
+Each part has one certificate. That of a point is about that point; that of a region about every point of it (see
+`paretoclf.proof.regions`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, Generic, Self, TypeVar
+
+import numpy as np
+
+from paretoclf.common.checks import Array, Index, Mask
+from paretoclf.common.tolerances import CERTIFY, UNDECIDED
+from paretoclf.proof.certificates import Certificate
+
+_PRIMAL, _SLACKNESS = ("margin", "value", "rows"), ("complementarity", "slackness")
+
+Part = TypeVar("Part", bound=Certificate)
+
+
+class Proof(Generic[Part]):
+    """Bounds for each of k parts, arrays with a row for each; of a part there is one certificate."""
+
+    #: The largest gap of each part, relative to the value; the same without what rounding explains.
+    gap: Array
+    unexplained: Array
+    #: What rounding of the kernel values can make of the value, relative to it; None where these are the data.
+    kernel: Array | None
+    #: Largest residual of each condition, where complementarity is worst, and what `explain` adds.
+    residuals: Mapping[str, Array]
+    samples: Index | None
+    note: str
+
+    #: What a part is called, what all of them are, and names of the arrays that have a row for each.
+    _part, _whole = "cell", "in every cell"
+    _rows: tuple[str, ...] = ("gap", "unexplained", "difference", "samples", "kernel")
+
+    def __len__(self) -> int:
+        return int(self.gap.size)
+
+    def __getitem__(self, part: int) -> Part:
+        """The certificate of a part."""
+        raise NotImplementedError
+
+    def closed(self, tol: float = CERTIFY) -> Mask:
+        """Whether the gap of each part is at most tol, or what rounding explains of it, everywhere on it."""
+        return np.asarray((self.unexplained <= tol) & (self.gap <= max(tol, UNDECIDED)))
+
+    @cached_property
+    def residual(self) -> Array:
+        """Largest residual of each part, shape (k,)."""
+        return np.asarray(np.max([np.zeros(len(self)), *self.residuals.values()], axis=0))
+
+    def failures(self, tol: float = CERTIFY) -> Index:
+        """Numbers of the parts that are not proved, of the kernel values as rounded."""
+        return np.flatnonzero(~((self.residual <= tol) & self.closed(tol)))
+
+    def holds(self, tol: float = CERTIFY) -> bool:
+        """Whether every part is proved for the kernel values as they are rounded (`Certificate.holds`)."""
+        return self.failures(tol).size == 0
+
+    def passes(self, tol: float = CERTIFY) -> bool:
+        """Whether every part is proved optimal up to tol (see `Certificate.passes`)."""
+        return self.holds(tol) and self.of_other_values(tol).size == 0
+
+    def of_other_values(self, tol: float = CERTIFY) -> Index:
+        """Numbers of the parts where the rounding of the kernel values decides."""
+        return np.zeros(0, dtype=np.int64) if self.kernel is None else np.flatnonzero(self.kernel > tol)
+
+    def _fields(self, part: int) -> dict[str, Any]:
+        """What the certificate of a part says, of whatever kind it is; the two values differ all over it."""
+        residuals = {name: float(values[part]) for name, values in self.residuals.items()}
+        largest = max(residuals, key=lambda name: residuals[name], default="")
+        return {
+            "primal_value": float("nan"),
+            "dual_value": float("nan"),
+            "gap": float(self.gap[part]),
+            "primal": {name: residuals[name] for name in residuals if name in _PRIMAL},
+            "dual": {name: residuals[name] for name in residuals if name not in (*_PRIMAL, *_SLACKNESS)},
+            "slackness": {name: residuals[name] for name in residuals if name in _SLACKNESS},
+            "shortfall": 0.0,  # the bound on the gap is one from above
+            "worst": largest if self.samples is None else int(self.samples[part]),
+            "worst_side": f"largest residual: {largest}, {residuals[largest]:.1e}" if largest else "",
+            "note": self.note,
+        }
+
+    def most(self, among: Index) -> int:
+        """Which of some parts has the largest residual or gap."""
+        size = np.maximum(self.residual[among], self.gap[among])
+        return int(among[np.argmax(np.where(np.isnan(size), np.inf, size))])
+
+    @cached_property
+    def worst(self) -> Part:
+        """The certificate of the part with the largest residual or gap that rounding does not explain."""
+        size = np.maximum(self.residual, self.unexplained)
+        size = size if self.kernel is None else np.maximum(size, self.kernel)
+        return self[int(np.lexsort((self.gap, np.where(np.isnan(size), np.inf, size)))[-1])]
+
+    def _everywhere(self) -> str:
+        """Where it is proved, in words."""
+        return f"{self._whole}, {len(self)} {self._part}s"
+
+    def explain(self, tol: float = CERTIFY) -> str:
+        """Say in words what was proved, and name the worst part, condition and sample."""
+        if len(self) == 0:
+            return f"There is no {self._part} to prove."
+        bad, others = self.failures(tol), self.of_other_values(tol).size
+        if bad.size:
+            verdict = f"{bad.size} of {len(self)} {self._part}s are not proved."
+            return f"{verdict} Worst: {self[self.most(bad)].explain(tol)}"
+        of = f", of the kernel values as rounded; on {others} the kernel's own may decide otherwise" if others else ""
+        return f"Optimal {self._everywhere()}{of}. Worst: {self.worst.explain(tol)}"
+
+    def with_parts(self, which: Any, other: Self) -> Self:
+        """Take the bounds on some parts from another proof, which consists of these."""
+
+        def put(mine: Any, theirs: Any) -> Any:
+            out = mine.copy()
+            out[which] = theirs
+            return out
+
+        changed: dict[str, Any] = {
+            name: put(getattr(self, name), getattr(other, name))
+            for name in self._rows
+            if getattr(self, name) is not None
+        }
+        changed["residuals"] = {name: put(values, other.residuals[name]) for name, values in self.residuals.items()}
+        changed["note"] = other.note if self.note in other.note else f"{other.note} {self.note}".lstrip()
+        proof: Any = self
+        out: Self = replace(proof, **changed)
+        return out
+
+    def __repr__(self) -> str:
+        bad = np.union1d(self.failures(), self.of_other_values()).size
+        verdict = (
+            "optimal" if self.passes() else f"{bad or ''} {'undecided' if self.holds() else 'not proved'}".lstrip()
+        )
+        worst = float(np.max(self.residual, initial=0.0)), float(np.max(self.gap, initial=0.0))
+        kind = type(self).__name__
+        return f"{kind}({len(self)} {self._part}s, {verdict}, gap={worst[1]:.1e}, residual={worst[0]:.1e})"
