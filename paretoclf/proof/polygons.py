@@ -119,10 +119,8 @@ class _OfPolygons:
         """The smallest one."""
         return np.asarray(np.minimum.reduceat(values, self.begin))
 
-    def coefficients(self, *pairs: tuple[Array, Array]) -> Array:
-        """The largest Bernstein coefficient of inner products of what is affine on a polygon, (k, 1)."""
-        found = []
-        for each in zip(*(np.split(x, self.begin[1:]) for pair in pairs for x in pair), strict=True):
-            products = sum(a @ b.T for a, b in zip(each[::2], each[1::2], strict=True))
-            found.append(0.5 * float((products + products.T).max()))
-        return np.array(found)[:, None]
+    def products(self, off: Array, prices: Array) -> Array:
+        """The largest Bernstein coefficient of what is affine on a polygon, times the same, (k, 1)."""
+        parts = zip(np.split(off, self.begin[1:]), np.split(prices, self.begin[1:]), strict=True)
+        found = (a @ b.T for a, b in parts)
+        return np.array([[0.5 * float((each + each.T).max())] for each in found])

@@ -21,9 +21,8 @@ their rows can be.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -93,10 +92,19 @@ def _segments(
     known: tuple[ProgramLine, Sizes, Array | None], t: Array, X: Array, Z: Array
 ) -> tuple[Array, Array, Array, Array]:
     """The same, residuals (k, 4), between each two of k + 1 points that follow each other."""
-    (line, sizes, prices), of = known, _Neighbours()
-    data = _data(line, t)
-    seen = judged(line, sizes, data, X, Z, of, None if prices is None else _prices(prices, t))
-    values = of.coefficients(*seen.terms) + bernstein.line(bernstein.pairs(data[2]))
+    line, sizes, prices = known
+    seen = judged(line, sizes, _data(line, t), X, Z, _Neighbours(), None if prices is None else _prices(prices, t))
+    # A product of what is affine is by that of the two changes below its chord.
+    bend = _dots(*(np.diff(each, axis=0) for each in (seen.curved, seen.squares)))
+    moves: list[tuple[Array, Array]] = [(X, line.q[1] - line.q[0])]
+    if prices is not None and seen.beyond is not None:
+        soft = np.isfinite(prices[0])
+        moves.append((seen.beyond, prices[1, soft] - prices[0, soft]))
+    for each, change in moves:
+        if change.any():
+            bend += np.diff(t) * np.diff(each @ change)
+    values = bernstein.line(bernstein.pairs(seen.values))
+    values[:, 1] -= 0.5 * bend
     return seen.residuals.T, seen.gaps, np.repeat(seen.sizes[:, None], 3, axis=1), values - seen.gaps
 
 
@@ -111,11 +119,10 @@ class _Neighbours:
         """The smaller one."""
         return np.minimum(values[:-1], values[1:])
 
-    def coefficients(self, *pairs: tuple[Array, Array]) -> Array:
-        """Bernstein coefficients of inner products of what is affine between the two, added up."""
-        begin, end = slice(0, -1), slice(1, None)
-        own = _added(_dots(*pair) for pair in pairs)
-        middle = _added(_dots(a[begin], b[end]) + _dots(a[end], b[begin]) for a, b in pairs)
+    def products(self, off: Array, prices: Array) -> Array:
+        """Bernstein coefficients of what is affine between the two, times the same."""
+        begin, end, own = slice(0, -1), slice(1, None), _dots(off, prices)
+        middle = _dots(off[begin], prices[end]) + _dots(off[end], prices[begin])
         return bernstein.columns(own[begin], 0.5 * middle, own[end])
 
 
@@ -130,14 +137,19 @@ class PartBounds(NamedTuple):
         Coefficients of the sum of products.
     sizes : array of shape (k,)
         What they are relative to.
-    terms : tuple of pairs of arrays
-        Their inner products add up to the objective at each point, but for its constant.
+    values : array of shape (points,)
+        The objective.
+    curved, squares, beyond : arrays with a row for each point
+        Columns that P has entries of, half of P times these, and what soft rows are exceeded by.
     """
 
     residuals: Array
     gaps: Array
     sizes: Array
-    terms: tuple[tuple[Array, Array], ...]
+    values: Array
+    curved: Array
+    squares: Array
+    beyond: Array | None
 
 
 @dataclass(frozen=True)
@@ -220,35 +232,34 @@ def judged(
     gradient += q.T
     slack, missed = A @ x, turned(np.abs(gradient, out=gradient))
     slack = turned(np.subtract(b.T, slack, out=slack))
-    row, off, terms = np.arange(line.m), np.abs(slack), [(X, q), (0.5 * x[curved].T, Px.T)]
+    row, off, beyond = np.arange(line.m), np.abs(slack), None
+    own = x[curved].T, 0.5 * Px.T
+    value = _dots(X, q) + _dots(*own) + constant
     if prices is not None:
         soft = np.flatnonzero(np.isfinite(prices[0]))
         row, price, beyond = np.append(row, soft), prices[:, soft], np.maximum(-slack[:, soft], 0.0)
         slack[:, soft] += beyond
         off, Z = np.hstack([np.abs(slack), beyond]), np.hstack([Z, price - Z[:, soft]])
-        terms.append((beyond, price))
+        value += _dots(beyond, price)
     left = _Left(line, row, slack, off, Z, np.abs(Z), np.abs(X), missed, (q, b))
-    value = _added(_dots(*pair) for pair in terms) + constant
-    size = _added(_dots(np.abs(a), _sizes(each)) for a, each in terms)
-    gaps, size = of.coefficients((left.off, left.prices)), of.most(np.maximum(np.abs(value), 1e-3 * size))
+    size = _dots(left.columns, _sizes(q)) + _dots(left.columns[:, curved], np.abs(own[1]))
+    if beyond is not None:
+        size += _dots(beyond, price)
+    gaps, size = of.products(left.off, left.prices), of.most(np.maximum(np.abs(value), 1e-3 * size))
+    known = value, *own, beyond
     if size.size > 1 and prices is None:
         with np.errstate(over="ignore", invalid="ignore"):  # where there is no size
             residuals, rounding = left.on_all(sizes, of)
-            known = _no_less(size, rounding)
-            if (residuals <= _CLEAR * CERTIFY).all() and (gaps <= _CLEAR * CERTIFY * known[:, None]).all():
-                return PartBounds(residuals, gaps, known, tuple(terms))
+            least = _no_less(size, rounding)
+            if (residuals <= _CLEAR * CERTIFY).all() and (gaps <= _CLEAR * CERTIFY * least[:, None]).all():
+                return PartBounds(residuals, gaps, least, *known)
     residuals, rounding = left.on_each(sizes, of)
-    return PartBounds(residuals, gaps, _no_less(size, rounding), tuple(terms))
+    return PartBounds(residuals, gaps, _no_less(size, rounding), *known)
 
 
 def _no_less(size: Array, rounding: Array) -> Array:
     """The sizes of values, and no less than what of those is rounding."""
     return np.asarray(np.maximum(np.maximum(size, PRODUCT_ROUNDING / CERTIFY * rounding), _TINY))
-
-
-def _added(each: Iterable[Array]) -> Array:
-    """The sum of some arrays."""
-    return reduce(np.add, each)
 
 
 def _dots(X: Array, data: Array) -> Array:

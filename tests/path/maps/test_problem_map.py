@@ -362,7 +362,7 @@ def test_what_is_falsified_is_not_proved(fused, what):
     wrong = falsified(fused[3], what)
     assert not wrong.proof.passes()
     assert wrong.proof.explain().startswith(("1 of 17 regions are not proved. Worst: On region 0", "Not proved: "))
-    with pytest.raises(pc.DegeneratePathError, match="[nN]ot proved"):
+    with pytest.raises(pc.DegeneratePathError, match=r"[nN]ot proved"):
         check_map_proof(wrong)
 
 
@@ -391,7 +391,7 @@ def mixed(seed):
 
 def test_a_walk_that_crosses_nothing_is_refused(monkeypatch):
     monkeypatch.setattr(ProgramSearch, "cross", lambda *_: iter(()))
-    with pytest.raises(pc.DegeneratePathError, match="[nN]ot proved"):
+    with pytest.raises(pc.DegeneratePathError, match=r"[nN]ot proved"):
         mapped(planar.ordinary(0, 4, 6))
 
 
