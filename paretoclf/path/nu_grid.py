@@ -33,26 +33,6 @@ from paretoclf.proof.solution import Solution
 _BLOCK = 2**16
 
 
-@dataclass(frozen=True, repr=False)
-class GridProof(CellsProof):
-    """What is proved of the points of a `NuGrid`, in the order of its arrays: those that were not refused.
-
-    Attributes
-    ----------
-    nu_plus, nu_minus : array of shape (k,)
-        Where each is.
-    """
-
-    nu_plus: Array = field(default_factory=lambda: np.zeros(0), repr=False)
-    nu_minus: Array = field(default_factory=lambda: np.zeros(0), repr=False)
-
-    _part, _whole = "point", "at every point of the grid that was not refused"
-
-    def _where(self, j: int) -> str:
-        """Which point it is, in words."""
-        return f"At nu_plus = {self.nu_plus[j]:.6g} and nu_minus = {self.nu_minus[j]:.6g}"
-
-
 @dataclass(frozen=True)
 class NuGrid:
     """The 2nu-SVM at every pair of a grid.
@@ -79,7 +59,7 @@ class NuGrid:
     refused : bool array of shape (p, m)
         Points without a solution that passes its certificate, all nan: hulls so close that double precision cannot
         tell whether they meet.
-    proof : GridProof
+    proof : CellsProof
         The certificates of all other points, as arrays, condition by condition.
     seconds : float
         Time it took, certificates included.
@@ -99,7 +79,7 @@ class NuGrid:
     residual: Array = field(repr=False)
     trivial: Mask = field(repr=False)
     refused: Mask = field(repr=False)
-    proof: GridProof = field(repr=False)
+    proof: CellsProof = field(repr=False)
     seconds: float
     exchanges: int
 
@@ -255,10 +235,11 @@ def nu_grid(
         x[refused] = np.nan
     known = np.flatnonzero(~refused)
     at_plus, at_minus = plus[known // minus.size], minus[known % minus.size]
-    proof = GridProof(
+    proof = CellsProof(
         np.abs(found["gap"][known]), found["unexplained"][known], found["difference"][known],
-        {name: x[known] for name, x in residuals.items()}, None, svm.gram.note, at_plus, at_minus,
-        kernel=found["kernel"][known],
+        {name: x[known] for name, x in residuals.items()}, None, svm.gram.note, kernel=found["kernel"][known],
+        places={"nu_plus": at_plus, "nu_minus": at_minus}, part="point",
+        whole="at every point of the grid that was not refused",
     )  # fmt: skip
     seconds = time.perf_counter() - began
     return NuGrid(

@@ -39,7 +39,7 @@ class CellCertificate(Certificate):
         return self.unexplained <= tol and self.gap <= max(tol, UNDECIDED)
 
     def _bounds(self, tol: float) -> str:
-        return f"{self.cell}, primal and dual value differ by at most {self.difference:.1e}"
+        return f"{self.cell}: primal and dual value differ by at most {self.difference:.1e}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -62,6 +62,10 @@ class CellsProof(Proof[CellCertificate]):
         What `explain` adds about the problem that was judged.
     kernel : array of shape (k,), optional
         What rounding of the kernel values can make of the value, relative to it. None where these are the data.
+    places : mapping of str to array of shape (k,)
+        A point of each cell, by its parameters.
+    part, whole : str
+        What a cell is called, and where all of them are.
     """
 
     gap: Array = field(repr=False)
@@ -71,15 +75,15 @@ class CellsProof(Proof[CellCertificate]):
     samples: Index | None = field(default=None, repr=False)
     note: str = ""
     kernel: Array | None = field(default=None, repr=False, kw_only=True)
-
-    def _where(self, j: int) -> str:
-        """Which cell it is, in words."""
-        return f"In {self._part} {j}"
+    places: Mapping[str, Array] = field(default_factory=dict, repr=False, kw_only=True)
+    part: str = field(default="cell", kw_only=True)
+    whole: str = field(default="in every cell", kw_only=True)
 
     def __getitem__(self, cell: int) -> CellCertificate:
         j = range(len(self))[cell]
+        where = ", ".join(f"{name} = {values[j]:.6g}" for name, values in self.places.items())
         return CellCertificate(
-            cell=self._where(j),
+            cell=f"{self.part.capitalize()} {j}" + (f" ({where})" if where else ""),
             scale=1.0,
             kernel_rounding=0.0 if self.kernel is None else float(self.kernel[j]),
             unexplained=float(self.unexplained[j]),

@@ -59,7 +59,7 @@ class BandProof(Proof[CellCertificate]):
     eps: float
     ceiling: float
 
-    residuals, samples, kernel, note = MappingProxyType[str, Array]({}), None, None, ""
+    part, whole, residuals, samples, kernel, note = "piece", "", MappingProxyType[str, Array]({}), None, None, ""
 
     @property
     def t(self) -> Array:

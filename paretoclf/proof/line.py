@@ -103,7 +103,7 @@ class LineProof(Proof["SegmentCertificate"]):
             residuals = {**residuals, "value": value_residual(t, value, *allowed, ends)}
         return cls(at, *bounds, residuals, samples, allowed=allowed, **named)
 
-    _part, _rows = "segment", ("gaps", "sizes", "rounding", "duals", "samples")
+    part, _rows = "segment", ("gaps", "sizes", "rounding", "duals", "samples")
 
     def __len__(self) -> int:
         return int(self.gaps.shape[0])

@@ -35,8 +35,9 @@ class Proof(Generic[Part]):
     samples: Index | None
     note: str
 
-    #: What a part is called, what all of them are, and names of the arrays that have a row for each.
-    _part, _whole = "cell", "in every cell"
+    #: What a part is called, where all of them are, and names of the arrays that have a row for each.
+    part: str
+    whole: str
     _rows: tuple[str, ...] = ("gap", "unexplained", "difference", "samples", "kernel")
 
     def __len__(self) -> int:
@@ -102,15 +103,15 @@ class Proof(Generic[Part]):
 
     def _everywhere(self) -> str:
         """Where it is proved, in words."""
-        return f"{self._whole}, {len(self)} {self._part}s"
+        return f"{self.whole}, {len(self)} {self.part}s"
 
     def explain(self, tol: float = CERTIFY) -> str:
         """Say in words what was proved, and name the worst part, condition and sample."""
         if len(self) == 0:
-            return f"There is no {self._part} to prove."
+            return f"There is no {self.part} to prove."
         bad, others = self.failures(tol), self.of_other_values(tol).size
         if bad.size:
-            verdict = f"{bad.size} of {len(self)} {self._part}s are not proved."
+            verdict = f"{bad.size} of {len(self)} {self.part}s are not proved."
             return f"{verdict} Worst: {self[self.most(bad)].explain(tol)}"
         of = f", of the kernel values as rounded; on {others} the kernel's own may decide otherwise" if others else ""
         return f"Optimal {self._everywhere()}{of}. Worst: {self.worst.explain(tol)}"
@@ -141,4 +142,4 @@ class Proof(Generic[Part]):
         )
         worst = float(np.max(self.residual, initial=0.0)), float(np.max(self.gap, initial=0.0))
         kind = type(self).__name__
-        return f"{kind}({len(self)} {self._part}s, {verdict}, gap={worst[1]:.1e}, residual={worst[0]:.1e})"
+        return f"{kind}({len(self)} {self.part}s, {verdict}, gap={worst[1]:.1e}, residual={worst[0]:.1e})"

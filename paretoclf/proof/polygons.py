@@ -46,12 +46,8 @@ class MapProof(CellsProof):
     rays: tuple[RayProof, ...] = field(default=(), kw_only=True)
     missed: float = field(default=0.0, kw_only=True)
     objection: str = field(default="", kw_only=True)
-
-    _part, _whole = "region", "at every pair of parameters"
-
-    def _where(self, j: int) -> str:
-        """Which region it is, in words."""
-        return f"On region {j}"
+    part: str = field(default="region", kw_only=True)
+    whole: str = field(default="at every pair of parameters", kw_only=True)
 
     def _against(self, tol: float) -> str:
         """What is not proved of the whole; empty where all is."""

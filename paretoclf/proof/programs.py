@@ -232,7 +232,7 @@ def judged(
     gradient += q.T
     slack, missed = A @ x, turned(np.abs(gradient, out=gradient))
     slack = turned(np.subtract(b.T, slack, out=slack))
-    row, off, beyond = np.arange(line.m), np.abs(slack), None
+    row, off, multipliers, beyond = np.arange(line.m), np.abs(slack), np.abs(Z), None
     own = x[curved].T, 0.5 * Px.T
     value = _dots(X, q) + _dots(*own) + constant
     if prices is not None:
@@ -240,8 +240,9 @@ def judged(
         row, price, beyond = np.append(row, soft), prices[:, soft], np.maximum(-slack[:, soft], 0.0)
         slack[:, soft] += beyond
         off, Z = np.hstack([np.abs(slack), beyond]), np.hstack([Z, price - Z[:, soft]])
+        multipliers = np.where(np.arange(Z.shape[1]) < line.equations, np.abs(Z), np.maximum(Z, 0.0))
         value += _dots(beyond, price)
-    left = _Left(line, row, slack, off, Z, np.abs(Z), np.abs(X), missed, (q, b))
+    left = _Left(line, row, slack, off, Z, multipliers, np.abs(X), missed, (q, b))
     size = _dots(left.columns, _sizes(q)) + _dots(left.columns[:, curved], np.abs(own[1]))
     if beyond is not None:
         size += _dots(beyond, price)

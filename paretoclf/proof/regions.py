@@ -19,7 +19,7 @@ With that the relative gap is nowhere above the largest of :math:`(G_{vu}+G_{uv}
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -61,26 +61,6 @@ class Corners:
     low: Array | None = None
 
 
-@dataclass(frozen=True, repr=False)
-class RegionsProof(CellsProof):
-    """Bounds for every pair of costs of each of k regions.
-
-    Attributes
-    ----------
-    centres : array of shape (k, 2)
-        A pair of costs of each.
-    """
-
-    centres: Array = field(default_factory=lambda: np.zeros((0, 2)), repr=False)
-
-    _part, _whole = "region", "at every pair of costs"
-    _rows = (*CellsProof._rows, "centres")
-
-    def _where(self, j: int) -> str:
-        """Which region it is, in words."""
-        return "On region {}, around C_plus = {:.6g} and C_minus = {:.6g}".format(j, *self.centres[j])
-
-
 def blocks(sizes: Sequence[int] | Index, n: int) -> Iterator[Index]:
     """Numbers of the regions that are to be looked at together, given how many vertices each has."""
     counts = np.asarray(sizes)
@@ -98,7 +78,7 @@ def prove_regions(
     Q: Quadratic,
     note: str = "",
     kernel_rounding: Array | None = None,
-) -> RegionsProof:
+) -> CellsProof:
     """Prove k regions of the cost plane of a 2C-SVM.
 
     Parameters
@@ -206,7 +186,10 @@ def prove_regions(
             unexplained[here] = np.where(explained, 0.0, relative).max(axis=(1, 2)) + more + hidden
             difference[here] = products.max(axis=(1, 2)) + extra.max(axis=1)
             centres[here] = part.costs.mean(axis=1)
-    return RegionsProof(gap, unexplained, difference, residuals, samples, note, centres, kernel=kernel)
+    return CellsProof(
+        gap, unexplained, difference, residuals, samples, note, kernel=kernel,
+        places={"C_plus": centres[:, 0], "C_minus": centres[:, 1]}, part="region", whole="at every pair of costs",
+    )  # fmt: skip
 
 
 def _precise(y: Array, coef: Array, low: Array, b: Array, Q: Quadratic) -> tuple[Array, Array, Array]:

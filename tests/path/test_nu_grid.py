@@ -11,6 +11,7 @@ import paretoclf as pc
 from paretoclf.engine.tracker import CoreTracker
 from paretoclf.path import nu as nu_module
 from paretoclf.path import nu_grid as nu_grid_module
+from paretoclf.proof.cells import CellsProof
 from tests.path.test_nu import blobs
 
 
@@ -22,17 +23,15 @@ def test_the_proof_of_a_grid_says_what_its_certificates_say():
     assert grid.proof.passes(1e-9)
     np.testing.assert_array_equal(grid.proof.residual, grid.residual.ravel())
     assert grid.proof.explain().startswith("Optimal at every point of the grid")
-    assert grid.proof[5].cell == "At nu_plus = 0.5 and nu_minus = 0.8"
+    assert grid.proof[5].cell == "Point 5 (nu_plus = 0.5, nu_minus = 0.8)"
     wrong = nu_grid_module._grade(
         grid.gram, grid.y, *np.array([[0.3], [0.5]]), grid.alpha[0, 0][:, None], np.zeros(1, dtype=bool)
     )
-    proof = nu_grid_module.GridProof(
-        np.abs(wrong.gap), wrong.unexplained, np.abs(wrong.gap) * wrong.scale, wrong.residuals, None, "",
-        np.array([0.3]), np.array([0.5]),
-    )  # fmt: skip
+    numbers = np.abs(wrong.gap), wrong.unexplained, np.abs(wrong.gap) * wrong.scale
+    proof = CellsProof(*numbers, wrong.residuals, places={"nu_plus": np.array([0.3])}, part="point")
     assert not proof.passes()
     assert proof.worst.conditions["rho"] == pytest.approx(abs(grid.alpha[0, 0].sum() / 0.3 - 1), rel=1e-9)
-    assert proof.explain().startswith("1 of 1 points are not proved. Worst: At nu_plus = 0.3")
+    assert proof.explain().startswith("1 of 1 points are not proved. Worst: Point 0 (nu_plus = 0.3")
 
 
 @pytest.mark.parametrize("fails", ["on a line", "on the edge"])

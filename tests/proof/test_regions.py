@@ -106,7 +106,7 @@ def test_the_proof_reads_in_words_and_numbers_its_regions():
     assert proof.explain().startswith("Optimal at every pair of costs")
     assert "regions, optimal" in repr(proof)
     assert proof.worst.passes()
-    assert proof[-1].cell.startswith(f"On region {len(proof) - 1}")
+    assert proof[-1].cell.startswith(f"Region {len(proof) - 1} (C_plus = ")
     assert proof.worst.residual == pytest.approx(proof.residual.max(), rel=1e-12) or proof.worst.gap > 0
     with pytest.raises(IndexError):
         proof[len(proof)]

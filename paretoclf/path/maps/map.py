@@ -34,10 +34,11 @@ from paretoclf.problem.costs import Costs
 from paretoclf.problem.gram import Gram
 from paretoclf.problem.lines import LineOfCosts, Weighted, lines_of
 from paretoclf.problem.operator import Quadratic
+from paretoclf.proof.cells import CellsProof
 from paretoclf.proof.certificates import Certificate
 from paretoclf.proof.judged import make_solution
 from paretoclf.proof.points.hinge import certify_hinges
-from paretoclf.proof.regions import Corners, RegionsProof, blocks, prove_regions
+from paretoclf.proof.regions import Corners, blocks, prove_regions
 from paretoclf.proof.soft_margin import PRECISELY, SoftMargin
 from paretoclf.proof.solution import Solution
 
@@ -261,7 +262,7 @@ class CostPlane:
         return out
 
     @cached_property
-    def proof(self) -> RegionsProof:
+    def proof(self) -> CellsProof:
         """What is proved of every pair of costs of the rectangle, region by region, from the raw arrays."""
         given, gram = (self.y, self.unit_caps, self.gram.quadratic), self.gram
         proof = prove_regions(self._corners(), len(self.regions), *given, gram.note, gram.rounding)

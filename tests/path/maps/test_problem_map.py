@@ -361,7 +361,7 @@ def falsified(found, what):
 def test_what_is_falsified_is_not_proved(fused, what):
     wrong = falsified(fused[3], what)
     assert not wrong.proof.passes()
-    assert wrong.proof.explain().startswith(("1 of 17 regions are not proved. Worst: On region 0", "Not proved: "))
+    assert wrong.proof.explain().startswith(("1 of 17 regions are not proved. Worst: Region 0: ", "Not proved: "))
     with pytest.raises(pc.DegeneratePathError, match=r"[nN]ot proved"):
         check_map_proof(wrong)
 
