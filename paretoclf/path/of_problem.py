@@ -49,7 +49,7 @@ from paretoclf.path.program_ends import (
 )
 from paretoclf.problem.parametric_qp import shortest_stretch
 from paretoclf.proof.line import LineProof
-from paretoclf.proof.programs import prove_program
+from paretoclf.proof.programs import JUDGED, prove_program
 from paretoclf.proof.row_units import Sizes, Units
 
 
@@ -131,7 +131,7 @@ class ProblemPath(BesideOthers):
         """What is proved of it, at every t, on the program as CVXPY compiled it (`paretoclf.proof.programs`)."""
         found = prove_program(self.program, self.t, self.points)
         said = f" {self.unchecked[0].upper()}{self.unchecked[1:]}: said, not checked." if self.unchecked else ""
-        return replace(found, writer=self._write_certificate, note=f"What is judged is the compiled program.{said}")
+        return replace(found, writer=self._write_certificate, note=f"{JUDGED}{said}")
 
     def _write_certificate(
         self,

@@ -18,7 +18,7 @@ from paretoclf.common.checks import Array
 from paretoclf.common.tolerances import CERTIFY, PLANE_AREA
 from paretoclf.engine.reduction.plane import ProgramPlane
 from paretoclf.proof.cells import CellsProof
-from paretoclf.proof.programs import CONDITIONS, indefinite, judged
+from paretoclf.proof.programs import CONDITIONS, JUDGED, indefinite, judged
 from paretoclf.proof.rays import RayProof
 from paretoclf.proof.row_units import Sizes
 
@@ -67,7 +67,8 @@ class MapProof(CellsProof):
     def explain(self, tol: float = CERTIFY) -> str:
         """Say in words what is proved, and where it is worst."""
         against = self._against(tol)
-        none = f" There is no optimum on {len(self.rays)} parts outside." if self.rays else ""
+        parts = f"{len(self.rays)} part{'s' * (len(self.rays) != 1)}"
+        none = f" There is no optimum on {parts} outside." if self.rays else ""
         return f"Not proved: {against}." if against else super().explain(tol) + none
 
 
@@ -98,7 +99,7 @@ def judge_polygons(plane: ProgramPlane, polygons: Sequence[Array], x: Sequence[A
         parts.append(np.vstack([seen.residuals, seen.gaps[:, 0], seen.sizes]))
     *each, gaps, known = np.concatenate(parts, axis=1) if parts else np.zeros((6, 0))
     residuals = dict(zip(CONDITIONS, each, strict=True)) | {"curvature": np.full(gaps.size, indefinite(line.P))}
-    return MapProof(gaps / known, gaps / known, gaps, residuals)
+    return MapProof(gaps / known, gaps / known, gaps, residuals, note=JUDGED)
 
 
 class _OfPolygons:

@@ -41,6 +41,8 @@ _TINY = float(np.finfo(float).tiny)
 
 _CLEAR = 0.01
 
+#: What an explanation says of whatever is compiled.
+JUDGED = "What is judged is the compiled program."
 #: What residuals are of.
 CONDITIONS = ("rows", "stationarity", "signs", "slackness")
 
