@@ -22,7 +22,7 @@ from paretoclf.path.maps.problem_map import ProblemMap, check_map_proof
 from paretoclf.path.maps.problem_map_stored import fields_of as fields_of_map
 from paretoclf.path.maps.stored import unpack
 from paretoclf.path.margins import MarginPath
-from paretoclf.path.nu import NuPath
+from paretoclf.path.nu import NuPath, with_room
 from paretoclf.path.of_cones import ConePath, check_cone_proof
 from paretoclf.path.of_cones_stored import fields_of as fields_of_cones
 from paretoclf.path.of_problem import ProblemPath, check_program_proof
@@ -111,6 +111,7 @@ def load_path(file: AnyFile, kernel: Any = None, *, prove: bool = True) -> AnyPa
         check_labels(y, gram.n)
         path = make(gram=gram, y=y, pieces=pieces, seconds=seconds)
         check_pieces(path)
+        path = with_room(path) if isinstance(path, NuPath) else path  # the first files of nu from 0 have none
     if prove:
         with _proving(file, True):
             check_certificates(path)

@@ -22,7 +22,7 @@ import numpy as np
 from paretoclf.common.checks import Array
 from paretoclf.common.errors import DegeneratePathError, InputError
 from paretoclf.common.progress import meter, reaching
-from paretoclf.common.tolerances import NU_ROUNDING, SCORE_ROUNDING, WHOLE_RANK
+from paretoclf.common.tolerances import NU_ROUNDING, SCORE_ROUNDING, SLACK_ROUNDING, WHOLE_RANK
 from paretoclf.engine.box import AnyBox, no_log
 from paretoclf.engine.boxes import make_tracker
 from paretoclf.engine.engines import first_found, turns
@@ -246,6 +246,27 @@ def _from_the_meeting(path: NuPath) -> NuPath:
     return replace(path, pieces=pieces)
 
 
+def with_room(path: NuPath) -> NuPath:
+    """The path with a rho from nu = 0 on that no rounding puts above a margin.
+
+    Nobody is at the cap there, and what is short of rho by rounding costs the more the smaller nu is, against a value
+    of order nu squared. Where rho is less than it loses by that nothing is changed, and nothing will be proved.
+    """
+    P = path.pieces
+    if not isinstance(path.line, FixedAsymmetry) or P.t[0] > 0.0:
+        return path
+    Q, coef = path.gram.quadratic, path.y * path._stored(float(P.t[1]), 0)
+    slope = Q.slope_of(coef, None if P.w is None else P.w[1])
+    terms = Q.length2 * np.abs(coef).sum() if P.w is None else np.sqrt(Q.length2 * slope.norm2)
+    rounding = SLACK_ROUNDING * float(terms + np.abs(P.b1[0]))
+    least = float((path.y * (slope.scores + P.b1[0])).min())
+    if least - P.rho1[0] >= 0.5 * rounding or least <= 2.0 * rounding:
+        return path
+    rho1 = P.rho1.copy()
+    rho1[0] = least - rounding
+    return replace(path, pieces=replace(P, rho1=rho1))
+
+
 def _meets(path: NuPath, t: float) -> bool:
     """Whether the path's multipliers at its end t prove that the hulls meet there."""
     alpha = path.alpha(t)
@@ -350,7 +371,7 @@ def _down(hulls: Hulls, line: LineOfNu, progress: Callable[[float], Any] | None,
         pieces = _ends_trivial(pieces, first=True, nothing=not met)
     seconds = time.perf_counter() - began
     path = NuPath(line.gram, line.y, along, pieces=pieces, seconds=seconds)
-    return (_from_the_meeting(path) if met else path), met
+    return (_from_the_meeting(path) if met else with_room(path)), met
 
 
 def _as_proved(path: NuPath, met: bool) -> NuPath:
@@ -504,6 +525,9 @@ class NuPath(OnPieces):
     ``nu_plus n_plus`` or ``nu_minus n_minus`` is a whole number and all values in between are optimal. On a whole range
     of such t (an edge ``nu_plus = 1``, a line with one of the two fixed) the path takes the end of the interval that
     is affine there; `at` gives the interval.
+
+    From nu = 0 to the first breakpoint rho is below the smallest margin by what rounding can make of margins: a slack
+    of 1e-16 nu would cost more than the value, which is of order nu squared.
 
     References
     ----------

@@ -8,7 +8,6 @@ multipliers into their box, and of each class to its sum, is counted from the sl
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from paretoclf.proof.block import BlockTerms, ProofTask, over_blocks, proved
 from paretoclf.proof.line import LineProof
 from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.proof.stored import Stored, kernel_rounding
-from paretoclf.proof.theorem import Entries, complementarity, gap_of
+from paretoclf.proof.theorem import complementarity, gap_of
 
 _TINY = float(np.finfo(float).tiny)
 
@@ -70,8 +69,6 @@ def _found(q: ProofTask, K: BlockTerms, costs: Array, nu: Array) -> dict[str, An
     rounded = residual(_larger(K.size, least))[0] if (K.size < least).any() else most
     # Multipliers that are feasible, next to those stored, move w by no more than this.
     moved = reach * (balance + missing + 2.0 * K.outside)
-    if not nu.all():
-        E = _without_slack(E, nu)
     gaps = (
         gap_of(E)
         + bernstein.product(K.both(K.target), missing)
@@ -108,13 +105,3 @@ def _larger(a: Array, b: Array) -> Array:
     """Affine functions, (k, 2), nowhere above the larger of two."""
     mine, other = ((x >= y).all(axis=1, keepdims=True) for x, y in ((a, b), (b, a)))
     return np.where(mine, a, np.where(other, b, 0.5 * (a + b)))
-
-
-def _without_slack(E: Entries, nu: Array) -> Entries:
-    """The same with smaller rho on segments that begin or end at nu = 0, where nobody is at its cap.
-
-    Slacks cost the more there the smaller nu is, against a value of order nu squared. So rho gives way.
-    """
-    give = E.at_ends(np.where((E.alpha < E.caps).any(axis=0), -E.margin, 0.0))
-    give[nu.all(axis=1)] = 0.0
-    return replace(E, margin=E.margin + give[E.row].T)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -150,6 +152,96 @@ def test_where_the_origin_is_does_not_matter(offset):
     for nu in np.linspace(*here.breakpoints[[0, -1]], 5)[1:-1]:
         np.testing.assert_allclose(there.slope(nu), here.slope(nu), atol=1e-8)
         assert there.rho(nu) == pytest.approx(here.rho(nu), abs=1e-8)
+
+
+# ---- next to nu = 0 --------------------------------------------------------------------------------------------------
+
+
+def apart(seed):
+    """A few samples of classes that do not meet: whole numbers with ties, samples twice, or far from the origin."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(5, 25)), int(rng.integers(1, 4))
+    y = np.where(np.arange(n) < max(1, round(n * rng.uniform(0.1, 0.6))), 1.0, -1.0)
+    X = rng.normal(size=(n, d)) + rng.choice([1.0, 4.0]) * y[:, None]
+    kind = seed % 4
+    if kind == 1:
+        X = X.round()
+    elif kind == 2:
+        X[rng.integers(0, n, n // 3)] = X[rng.integers(0, n, n // 3)]
+        same = (X[:, None] == X[None]).all(axis=2)
+        y = np.where((same & (y > 0)).any(axis=1), 1.0, -1.0)  # copies have one label
+    elif kind == 3:
+        X = X * 10.0 ** rng.integers(-3, 3) + 20.0
+    kernel = [None, None, pc.RBF(0.5), pc.RBF(1.0), pc.RBF(3.0)][int(rng.integers(5))]
+    return pc.TwoNuSVM(X, y, kernel), float(rng.uniform(0.1, 0.9))
+
+
+def excess(svm, asymmetry, path, nu):
+    """How far the value of the point at nu is above a lower bound, in fractions, relative to that."""
+    exact = np.vectorize(Fraction, otypes=[object])
+    solution, rho, total = path.at(nu), Fraction(path.rho(nu)), Fraction(nu)
+    alpha, y = exact(path._stored(nu)), exact(svm.y)
+    if path.pieces.w is None:
+        K = exact(svm.gram.matrix)
+        scores, made = K @ (y * alpha), alpha.copy()
+        norm = (y * alpha) @ scores
+    else:
+        X, w = exact(svm.gram.features), exact(path.slope(nu))
+        scores, made, norm = X @ w, alpha.copy(), w @ w
+        K = X @ X.T
+    assert solution.values["nu"] == nu
+    margins = y * (scores + Fraction(path._intercept(nu)))
+    caps = np.where(svm.y > 0, Fraction(asymmetry), 1 - Fraction(asymmetry)) / svm.n
+    primal = norm / 2 + caps @ np.maximum(rho - margins, Fraction(0)) - total * rho
+    for side in (svm.y > 0, svm.y < 0):
+        made[side] *= total / 2 / made[side].sum()
+    assert (made <= caps).all()
+    dual = -((y * made) @ K @ (y * made)) / 2
+    return float((primal - dual) / -dual)
+
+
+def test_what_is_proved_from_nu_zero_is_what_the_path_gives_there():
+    """With rho among the margins, as rounded, slacks of 1e-16 nu cost more than the value, of order nu squared."""
+    ends = np.random.default_rng(0)
+    proved = refused = 0
+    for seed in range(80):
+        svm, asymmetry = apart(seed)
+        path = pc.trace(svm, nu=(None, None), asymmetry=asymmetry)
+        if path.t[0] > 0.0:
+            continue
+        nu = path.t[1] * 10.0 ** np.append(ends.uniform(-14, -2, 8), [-12.0, -3.0])
+        points = all(path.at(float(at)).certificate.passes() for at in nu)
+        assert points or not path.proof.passes(), seed
+        refused += points and not path.proof.passes()
+        if path.proof.passes():
+            proved += 1
+            assert max(excess(svm, asymmetry, path, float(at)) for at in nu[:3]) <= 1e-8, seed
+    assert proved >= 40
+    assert refused == 0
+
+
+def with_no_room(path):
+    """The path as it was stored once: next to nu = 0 margins are short of rho, by rounding."""
+    P, at = path.pieces, float(path.t[1])
+    margins = path.y * (path.gram.quadratic.scores(path.y * path._stored(at, 0)) + P.b1[0])
+    rho1 = P.rho1.copy()
+    rho1[0] = margins.min() * (1 + 4e-15)
+    return replace(path, pieces=replace(P, rho1=rho1))
+
+
+@pytest.mark.parametrize("kernel", [None, pc.RBF(1.0)], ids=["linear", "rbf"])
+def test_a_rho_that_margins_are_short_of_is_not_proved_from_zero_and_is_mended_in_files_that_have_it(kernel, tmp_path):
+    path = whole(pc.TwoNuSVM(*blobs(1, shift=1.5), kernel))
+    before = with_no_room(path)
+    assert path.rho(path.t[1] / 2) < before.rho(path.t[1] / 2) == pytest.approx(path.rho(path.t[1] / 2), rel=1e-12)
+    assert not before.at(1e-13).certificate.passes()
+    assert before.proof.failures().tolist() == [0]
+    before.save(tmp_path / "before.npz")
+    path.save(tmp_path / "now.npz")
+    mended, again = (pc.load(tmp_path / name) for name in ("before.npz", "now.npz"))
+    assert mended.proof.passes()
+    assert mended.at(1e-13).certificate.passes()
+    np.testing.assert_array_equal(again.pieces.rho1, path.pieces.rho1)
 
 
 # ---- lines of reduced hulls ------------------------------------------------------------------------------------------
