@@ -22,7 +22,7 @@ from paretoclf.path.maps.problem_map import ProblemMap, check_map_proof
 from paretoclf.path.maps.problem_map_stored import fields_of as fields_of_map
 from paretoclf.path.maps.stored import unpack
 from paretoclf.path.margins import MarginPath
-from paretoclf.path.nu import NuPath, with_room
+from paretoclf.path.nu import NuPath
 from paretoclf.path.of_cones import ConePath, check_cone_proof
 from paretoclf.path.of_cones_stored import fields_of as fields_of_cones
 from paretoclf.path.of_problem import ProblemPath, check_program_proof
@@ -30,6 +30,7 @@ from paretoclf.path.of_problem_stored import fields_of
 from paretoclf.path.on_pieces import check_certificates
 from paretoclf.path.pieces import Pieces
 from paretoclf.path.quantile import QuantilePath
+from paretoclf.path.room import with_room
 from paretoclf.path.storage import finite, whole
 from paretoclf.path.stored_samples import take_samples
 from paretoclf.problem.costs import CostLine, Costs, SampleCosts
@@ -111,7 +112,9 @@ def load_path(file: AnyFile, kernel: Any = None, *, prove: bool = True) -> AnyPa
         check_labels(y, gram.n)
         path = make(gram=gram, y=y, pieces=pieces, seconds=seconds)
         check_pieces(path)
-        path = with_room(path) if isinstance(path, NuPath) else path  # the first files of nu from 0 have none
+        if isinstance(path, NuPath):
+            with np.errstate(over="ignore", invalid="ignore"):  # what is stored may be of any size
+                path = with_room(path)  # the first files have none
     if prove:
         with _proving(file, True):
             check_certificates(path)

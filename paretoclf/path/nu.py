@@ -22,7 +22,7 @@ import numpy as np
 from paretoclf.common.checks import Array
 from paretoclf.common.errors import DegeneratePathError, InputError
 from paretoclf.common.progress import meter, reaching
-from paretoclf.common.tolerances import NU_ROUNDING, SCORE_ROUNDING, SLACK_ROUNDING, WHOLE_RANK
+from paretoclf.common.tolerances import NU_ROUNDING, SCORE_ROUNDING, WHOLE_RANK
 from paretoclf.engine.box import AnyBox, no_log
 from paretoclf.engine.boxes import make_tracker
 from paretoclf.engine.engines import first_found, turns
@@ -31,6 +31,7 @@ from paretoclf.engine.sets import LEFT
 from paretoclf.path.journey import Stage, assemble
 from paretoclf.path.on_pieces import OnPieces, proved, with_proved_values
 from paretoclf.path.pieces import Pieces
+from paretoclf.path.room import with_room
 from paretoclf.problem.classifiers import KernelRule, NoRule, Rule, linear_or_kernel
 from paretoclf.problem.costs import Costs
 from paretoclf.problem.gram import Gram
@@ -246,27 +247,6 @@ def _from_the_meeting(path: NuPath) -> NuPath:
     return replace(path, pieces=pieces)
 
 
-def with_room(path: NuPath) -> NuPath:
-    """The path with a rho from nu = 0 on that no rounding puts above a margin.
-
-    Nobody is at the cap there, and what is short of rho by rounding costs the more the smaller nu is, against a value
-    of order nu squared. Where rho is less than it loses by that nothing is changed, and nothing will be proved.
-    """
-    P = path.pieces
-    if not isinstance(path.line, FixedAsymmetry) or P.t[0] > 0.0:
-        return path
-    Q, coef = path.gram.quadratic, path.y * path._stored(float(P.t[1]), 0)
-    slope = Q.slope_of(coef, None if P.w is None else P.w[1])
-    terms = Q.length2 * np.abs(coef).sum() if P.w is None else np.sqrt(Q.length2 * slope.norm2)
-    rounding = SLACK_ROUNDING * float(terms + np.abs(P.b1[0]))
-    least = float((path.y * (slope.scores + P.b1[0])).min())
-    if least - P.rho1[0] >= 0.5 * rounding or least <= 2.0 * rounding:
-        return path
-    rho1 = P.rho1.copy()
-    rho1[0] = least - rounding
-    return replace(path, pieces=replace(P, rho1=rho1))
-
-
 def _meets(path: NuPath, t: float) -> bool:
     """Whether the path's multipliers at its end t prove that the hulls meet there."""
     alpha = path.alpha(t)
@@ -371,7 +351,7 @@ def _down(hulls: Hulls, line: LineOfNu, progress: Callable[[float], Any] | None,
         pieces = _ends_trivial(pieces, first=True, nothing=not met)
     seconds = time.perf_counter() - began
     path = NuPath(line.gram, line.y, along, pieces=pieces, seconds=seconds)
-    return (_from_the_meeting(path) if met else with_room(path)), met
+    return with_room(_from_the_meeting(path) if met else path), met
 
 
 def _as_proved(path: NuPath, met: bool) -> NuPath:
@@ -463,7 +443,7 @@ def _across(
     if met:
         pieces = _ends_trivial(pieces, first=backward)
     path = NuPath(line.gram, line.y, along, pieces=pieces, seconds=time.perf_counter() - began)
-    return path, (first - 1 if met else None)
+    return with_room(path), (first - 1 if met else None)
 
 
 # ---- the paths -------------------------------------------------------------------------------------------------------
@@ -526,8 +506,8 @@ class NuPath(OnPieces):
     of such t (an edge ``nu_plus = 1``, a line with one of the two fixed) the path takes the end of the interval that
     is affine there; `at` gives the interval.
 
-    From nu = 0 to the first breakpoint rho is below the smallest margin by what rounding can make of margins: a slack
-    of 1e-16 nu would cost more than the value, which is of order nu squared.
+    Next to nu = 0, and where the costs of one class are tiny, rho is below the smallest margin of free samples by what
+    rounding can make of margins: a slack of 1e-16 nu would cost more than the value, which is of order nu squared.
 
     References
     ----------

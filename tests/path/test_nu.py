@@ -220,6 +220,21 @@ def test_what_is_proved_from_nu_zero_is_what_the_path_gives_there():
     assert refused == 0
 
 
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("kernel", [None, pc.RBF(0.5)], ids=["linear", "rbf"])
+def test_where_one_class_is_nearly_all_that_counts_slacks_are_not_left_to_rounding(seed, kernel):
+    """A slack of 1e-16 nu costs as much there as the value is: most such paths were refused."""
+    svm, asymmetry = pc.TwoNuSVM(*blobs(seed, n=40, share=0.2, shift=1.5), kernel), [1e-8, 1.0 - 1e-8][seed % 2]
+    path = whole(svm, asymmetry)
+    assert path.t[0] == 0.0
+    assert path.proof.passes()
+    for nu in path.t[-1] * np.append(np.linspace(0.05, 1.0, 20), 10.0 ** -np.arange(2.0, 12.0)):
+        assert path.at(nu).certificate.passes()
+    for nu in path.t[-1] * np.array([1e-9, 0.3, 0.77]):
+        bounds = path.certificate(nu, exact=True).bounds
+        assert 0 <= bounds[1] - bounds[0] <= -1e-8 * bounds[0]
+
+
 def with_no_room(path):
     """The path as it was stored once: next to nu = 0 margins are short of rho, by rounding."""
     P, at = path.pieces, float(path.t[1])
