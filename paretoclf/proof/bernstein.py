@@ -9,6 +9,9 @@ There are many segments and few coefficients: each coefficient lies in one piece
 
 from __future__ import annotations
 
+import math
+from itertools import pairwise
+
 import numpy as np
 
 from paretoclf.common.checks import Array
@@ -72,3 +75,23 @@ def pair(x: Array) -> Array:
 def pairs(x: Array) -> Array:
     """Numbers at the ends of m segments, (m + 1,), as (m, 2)."""
     return columns(x[:-1], x[1:])
+
+
+def negative(coefficients: Array) -> list[tuple[float, float]]:
+    """Where on [0, 1] a quadratic with three Bernstein coefficients is below 0: up to two intervals."""
+    most = float(np.abs(coefficients).max())
+    if not 0.0 < most < math.inf:
+        return []
+    start, middle, end = map(float, coefficients / most)
+    square, slope = start - 2.0 * middle + end, middle - start  # of square s^2 + 2 slope s + start
+    inside = slope * slope - square * start
+    knots = [0.0, 1.0]
+    if inside > 0.0:
+        far = -(slope + math.copysign(math.sqrt(inside), slope))  # without cancellation
+        knots += [part / whole for part, whole in ((far, square), (start, far)) if abs(part) < abs(whole)]
+    knots = sorted({s for s in knots if 0.0 <= s <= 1.0})
+
+    def value(s: float) -> float:
+        return (1.0 - s) * ((1.0 - s) * start + 2.0 * s * middle) + s * s * end
+
+    return [(low, high) for low, high in pairwise(knots) if value(0.5 * (low + high)) < 0.0]

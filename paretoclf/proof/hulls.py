@@ -4,6 +4,12 @@ They are the case of `paretoclf.proof.theorem` in which a row a sample is soft, 
 multipliers into their box, and of each class to its sum, is counted from the slope that they imply: it adds
 :math:`\rho` and b times what the sums miss, margins times what leaves the box, and
 :math:`w_\alpha\cdot e+\tfrac12\|e\|^2` for the way e that the slope moves.
+
+Gaps are measured against :math:`\nu\rho`, the largest term of the objective, which vanishes where the hulls meet. The
+value :math:`-\tfrac12\|w\|^2` vanishes there as its square, and rounding of scores does not: next to the meeting a
+gap of no more than :math:`10^{-14}\nu^2\max_i\|x_i\|^2` is called none, whatever the value is.
+`paretoclf.proof.line.LineProof.rounded` says on which stretch that may be more than the tolerance; in fractions the two
+objectives of what is stored differ by no more than the bound on the gap and that.
 """
 
 from __future__ import annotations

@@ -24,6 +24,7 @@ from paretoclf.proof.parts import Proof
 from paretoclf.proof.values import value_residual
 
 _TINY = float(np.finfo(float).tiny)
+_SHOWN = 3  # stretches that are named
 
 
 @dataclass(frozen=True, repr=False)
@@ -60,12 +61,12 @@ class LineProof(Proof["SegmentCertificate"]):
         What stored values are held against (`paretoclf.proof.values.value_residual`): lower bounds, how far above these
         the optimal values may be, and sizes. None where not all segments were proved together.
     gap : array of shape (m,)
-        Largest duality gap on each segment, relative to the value. Where rounding explains all of it, and the value may
-        vanish, it is relative to the largest value of the segment.
+        Largest duality gap on each segment, relative to ``sizes``: the value, and for a 2nu-SVM nu times rho, its
+        largest term. Where rounding explains all of it, and that may vanish, relative to the largest on the segment.
     unexplained : array of shape (m,)
         The same without gaps that rounding alone can make.
     kernel : array of shape (m,), optional
-        `kernel_rounding`, relative to the value.
+        `kernel_rounding`, relative to the largest size of the segment.
     """
 
     t: Array = field(repr=False)
@@ -186,6 +187,36 @@ class LineProof(Proof["SegmentCertificate"]):
         allowed = [room, rounding, 0.5 * (room + rounding)]
         return np.array([(self.gaps <= bound).all(axis=1) for bound in allowed]).any(axis=0).reshape(-1)
 
+    def rounded(self, tol: float = CERTIFY) -> list[tuple[float, float]]:
+        """Stretches on which gap and rounding together may be more than tol of what the gap is relative to.
+
+        What is proved there is proved up to rounding: next to where the hulls of a 2nu-SVM meet nothing else is left of
+        the value, and certificates of single points are undecided.
+
+        Returns
+        -------
+        list of pairs of float
+            From where to where, in order.
+
+        Examples
+        --------
+        >>> import paretoclf as pc
+        >>> svm = pc.TwoNuSVM([[2.0], [1.0], [-0.5], [0.0], [-1.0], [-3.0]], [1, 1, 1, -1, -1, -1])
+        >>> path = pc.trace(svm, nu=(0, None), asymmetry=0.5)
+        >>> ((low, high),) = path.proof.rounded()
+        >>> low == path.star.nu, high - low < 1e-4, path.at(high).certificate.passes()
+        (True, True, True)
+        """
+        left = tol * self.sizes - self.gaps - self.rounding
+        found: list[tuple[float, float]] = []
+        for j in np.flatnonzero(~(left >= 0.0).all(axis=1)).tolist():
+            start, stop = (float(t) for t in self.t[j : j + 2])
+            for low, high in bernstein.negative(left[j]):
+                ends = [share * stop + (1.0 - share) * start for share in (low, high)]
+                first = found.pop()[0] if found and found[-1][1] >= ends[0] else ends[0]
+                found.append((first, ends[1]))
+        return found
+
     def __getitem__(self, segment: int) -> SegmentCertificate:
         j = range(len(self))[segment]
         return SegmentCertificate(
@@ -201,6 +232,16 @@ class LineProof(Proof["SegmentCertificate"]):
 
     def _everywhere(self) -> str:
         return f"at every {self.parameter} in [{self.t[0]:.6g}, {self.t[-1]:.6g}], on each of {len(self)} segments"
+
+    def _besides(self, tol: float) -> str:
+        """Where that is so up to rounding, in words."""
+        found = self.rounded(tol)
+        if not found:
+            return ""
+        where = ", ".join(f"[{low:.10g}, {high:.10g}]" for low, high in found[:_SHOWN])
+        more = f" and on {len(found) - _SHOWN} more stretches" if len(found) > _SHOWN else ""
+        said = f"With {self.parameter} in {where}{more} that is so up to rounding"
+        return f" {said}, which may be more than {tol:.0e} of what the gap is relative to."
 
     def times(self, unit: float) -> LineProof:
         """The same with all values in another unit."""
@@ -254,4 +295,6 @@ class SegmentCertificate(Certificate):
         where = f"segment {self.segment}, {self.parameter} in [{lo:.6g}, {hi:.6g}]"
         if f"{lo:.6g}" == f"{hi:.6g}":
             where += f", {hi - lo:.1e} long"
-        return f"On {where}, primal and dual value differ by at most {self.bounds[0].max():.1e}"
+        gaps, sizes, rounding = self.bounds
+        more = f", and by rounding of {rounding.max():.1e}" if (rounding > tol * sizes).any() else ""
+        return f"On {where}, primal and dual value differ by at most {gaps.max():.1e}{more}"

@@ -105,6 +105,10 @@ class Proof(Generic[Part]):
         """Where it is proved, in words."""
         return f"{self.whole}, {len(self)} {self.part}s"
 
+    def _besides(self, tol: float) -> str:
+        """A sentence on what is so up to rounding, if anything is."""
+        return ""
+
     def explain(self, tol: float = CERTIFY) -> str:
         """Say in words what was proved, and name the worst part, condition and sample."""
         if len(self) == 0:
@@ -114,7 +118,7 @@ class Proof(Generic[Part]):
             verdict = f"{bad.size} of {len(self)} {self.part}s are not proved."
             return f"{verdict} Worst: {self[self.most(bad)].explain(tol)}"
         of = f", of the kernel values as rounded; on {others} the kernel's own may decide otherwise" if others else ""
-        return f"Optimal {self._everywhere()}{of}. Worst: {self.worst.explain(tol)}"
+        return f"Optimal {self._everywhere()}{of}.{self._besides(tol)} Worst: {self.worst.explain(tol)}"
 
     def with_parts(self, which: Any, other: Self) -> Self:
         """Take the bounds on some parts from another proof, which consists of these."""

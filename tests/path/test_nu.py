@@ -763,6 +763,49 @@ def test_from_none_a_path_that_is_proved_ends_where_it_does_from_zero():
     assert path.star.kind == whole_path.star.kind
 
 
+def overlapping(seed):
+    """Whole numbers in classes that overlap, linear or with a Gaussian kernel and copies in both classes."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(6, 16)), int(rng.integers(1, 4))
+    X, y = rng.integers(-3, 4, (n, d)).astype(float), np.where(np.arange(n) < rng.integers(2, n - 1), 1.0, -1.0)
+    kernel = [None, pc.RBF(1.0), pc.RBF(3.0)][seed % 3]
+    if kernel is not None:
+        X[-1], X[-2] = X[0], X[1]
+    return pc.TwoNuSVM(X, y, kernel), float(rng.uniform(0.2, 0.8)), rng
+
+
+def test_next_to_the_meeting_proof_and_points_say_the_same_and_bounds_are_bounds():
+    """What is called rounding is at least that, in fractions; the proof says where it is more than the tolerance."""
+    met = refused = 0
+    for seed in range(60):
+        svm, asymmetry, rng = overlapping(seed)
+        try:
+            path = pc.trace(svm, nu=(None, None), asymmetry=asymmetry)
+        except pc.InputError:
+            continue
+        proof, (lo, hi) = path.proof, path.t[[0, -1]]
+        if lo == 0.0 or path.rho(lo) > 0.0 or not proof.holds():
+            continue
+        met += 1
+        rounded = proof.rounded()
+        assert rounded[0][0] == lo
+        assert "that is so up to rounding" in proof.explain()
+        for share in np.append(10.0 ** rng.uniform(-12, -1, 6), [1e-12, 0.5]):
+            nu = float(lo + share * (hi - lo))
+            certificate = path.at(nu).certificate
+            assert certificate.verdict() != "not optimal", seed
+            if not any(low <= nu <= high for low, high in rounded):
+                assert certificate.holds(), seed
+            refused += not certificate.holds()
+            j = min(int(np.searchsorted(path.t, nu, side="right")) - 1, len(proof) - 1)
+            at = (nu - path.t[j]) / (path.t[j + 1] - path.t[j])
+            weights = np.array([(1 - at) ** 2, 2 * at * (1 - at), at**2])
+            bounds = path.certificate(nu, exact=True).bounds
+            assert 0 <= float(bounds[1] - bounds[0]) <= weights @ (proof.gaps[j] + proof.rounding[j]), seed
+    assert met >= 30
+    assert refused > 0
+
+
 @pytest.mark.parametrize("seed", [36, 488])
 def test_a_gap_that_rounding_makes_where_hulls_meet_is_none(seed):
     """The value is 0 at the end of the path, so that a gap there was compared with an eighth of its rounding."""
