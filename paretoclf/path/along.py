@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,23 @@ _BOUNDS = {
     UPPER: "at its upper bound",
     ABOVE: "beyond its upper bound",
 }
+
+
+class Shares(NamedTuple):
+    """Weights of both ends of a piece: each accurate relative to itself, as what vanishes at an end asks for."""
+
+    before: float
+    after: float
+
+    @classmethod
+    def of(cls, t: float, start: float, end: float) -> Shares:
+        """The shares that start and end have at a point t between them; where the two are one, all is at start."""
+        length = end - start
+        return cls((end - t) / length, (t - start) / length) if length else cls(1.0, 0.0)
+
+    def between(self, start: Any, end: Any) -> Any:
+        """What goes from start to end."""
+        return self.before * start + self.after * end
 
 
 @dataclass(frozen=True, repr=False)
@@ -167,8 +184,7 @@ class PriceAlong:
         """The price at t; at a breakpoint where it jumps, that to the right."""
         j = 2 * min(int(np.searchsorted(self.t[1::2], t + self.least, side="right")), self.t.size // 2 - 1)
         a, b = self.t[j : j + 2]
-        share = min(max((t - a) / (b - a), 0.0), 1.0) if b > a else 0.0
-        found = (1.0 - share) * self.price[j] + share * self.price[j + 1]
+        found = Shares.of(min(max(t, a), b), a, b).between(self.price[j], self.price[j + 1])
         return float(found) if np.ndim(found) == 0 else found
 
     def __repr__(self) -> str:

@@ -23,10 +23,11 @@ from paretoclf.path.maps.problem_map_stored import fields_of as fields_of_map
 from paretoclf.path.maps.stored import unpack
 from paretoclf.path.margins import MarginPath
 from paretoclf.path.nu import NuPath
-from paretoclf.path.of_cones import ConePath, check_cone_proof
+from paretoclf.path.of_cones import ConePath
 from paretoclf.path.of_cones_stored import fields_of as fields_of_cones
-from paretoclf.path.of_problem import ProblemPath, check_program_proof
+from paretoclf.path.of_problem import ProblemPath
 from paretoclf.path.of_problem_stored import fields_of
+from paretoclf.path.on_line import check_line
 from paretoclf.path.on_pieces import check_certificates
 from paretoclf.path.pieces import Pieces
 from paretoclf.path.quantile import QuantilePath
@@ -96,11 +97,11 @@ def load_path(file: AnyFile, kernel: Any = None, *, prove: bool = True) -> AnyPa
     with reading(file, _NO_PATH):
         arrays = read_arrays(file, _NO_PATH)
     if "of_problem" in arrays:
-        return _of_program(file, lambda: ProblemPath(**fields_of(arrays)), check_program_proof, prove)
+        return _of_program(file, lambda: ProblemPath(**fields_of(arrays)), check_line, prove)
     if "of_guarantees" in arrays:
         return _of_program(file, lambda: read_guarantees(arrays), check_guarantees, prove)
     if "of_cones" in arrays:
-        return _of_program(file, lambda: ConePath(**fields_of_cones(arrays)), check_cone_proof, prove)
+        return _of_program(file, lambda: ConePath(**fields_of_cones(arrays)), check_line, prove)
     with reading(file, _NO_PATH):
         stored, make_gram = _taken(arrays)
         y, seconds = check_labels(stored.pop("y")), _seconds(stored.pop("seconds"))

@@ -17,12 +17,11 @@ import numpy as np
 from paretoclf.common.checks import Array, check_share
 from paretoclf.common.errors import InputError
 from paretoclf.engine.reduction.program import between
-from paretoclf.path.along import Beyond, Event, ProblemPoint
-from paretoclf.path.beside_others import BesideOthers
+from paretoclf.path.along import Beyond, Event, ProblemPoint, Shares
 from paretoclf.path.of_cones_stored import arrays_of
 from paretoclf.path.on_line import Source
-from paretoclf.path.on_segments import plain
-from paretoclf.path.program_ends import refusal
+from paretoclf.path.program_ends import beyond_of
+from paretoclf.path.scored import Scored
 from paretoclf.proof.cone_band import BandProof, judge_cone_ray, prove_band
 from paretoclf.proof.cone_judge import ConeJudge
 from paretoclf.proof.cone_line import ConeLine
@@ -69,7 +68,7 @@ class SlopeBounds:
 
 
 @dataclass(frozen=True, repr=False)
-class ConePath(BesideOthers):
+class ConePath(Scored):
     """A path of feasible points of any convex program, within eps of the optimal value at every t.
 
     Attributes
@@ -152,9 +151,6 @@ class ConePath(BesideOthers):
     def _judge(self) -> ConeJudge:
         return ConeJudge(self.program, self.ceiling, self.inside)
 
-    def _piece(self, t: float) -> int:
-        return min(max(int(np.searchsorted(self.t, t, side="right")) - 1, 0), self.t.size - 2)
-
     def at(self, t: float | Mapping[Any, Any] | None = None, /, **parameter: float) -> BandPoint:
         """The path's feasible point at t, or where one parameter, a number that moves, has a value.
 
@@ -166,21 +162,23 @@ class ConePath(BesideOthers):
         InputError
             If it is beyond the end of the path.
         """
-        t = self._where(t, parameter)
-        piece = self._piece(t)
-        (k, j), (u, x, _) = self.proof.pairs[piece : piece + 2], self.proof.point(piece, t)
-        line = self.program
-        variables = {name: plain(value) for name, value in line.values(x, t).items()}
-        duals = {name: plain(value) for name, value in line.duals(between((k.z, j.z), u)).items()}
-        return BandPoint(t, line.value(x, t), self.parameters(t), variables, duals, self._bounds(t))
+        point = super().at(t, **parameter)
+        return BandPoint(**vars(point), bounds=self._bounds(point.t))
 
-    def _value(self, t: float) -> float:
-        """The objective at the path's own point, which is feasible.
+    def _columns(self, j: int, share: Shares) -> Array:
+        """The path's own point, which is feasible; where coefficients move the points bend a little.
 
-        It is that of the compiled program, whose columns for norms and the like are part of the point: the objective as
-        it is written may be a little better at the point's variables.
+        The value is the objective of the compiled program there, whose columns for norms and the like are part of the
+        point: the objective as it is written may be a little better at the point's variables.
         """
-        return self.program.value(self.proof.point(self._piece(t), t)[1], t)
+        if self.program.A_stop is not None:
+            return self.proof.point(j, share.between(*self.t[j : j + 2]))[1]
+        first, last = self.proof.pairs[j : j + 2]
+        return np.asarray(share.between(first.x, last.x))
+
+    def _multipliers(self, j: int, share: Shares) -> Array:
+        first, last = self.proof.pairs[j : j + 2]
+        return np.asarray(share.between(first.z, last.z))
 
     def slopes(  # type: ignore[override]  # of the optimal value alone, and bounds
         self, t: float | Mapping[Any, Any] | None = None, /, *, per: str | None = None, **parameter: float
@@ -248,23 +246,10 @@ class ConePath(BesideOthers):
             found.append((lower / stop, upper / stop))
         return found
 
-    def _read(self, name: str, j: int, share: Array, t: Array) -> list[Any]:
-        line = self.program
-        if name in line.variables and line.A_stop is not None:  # coefficients move: the points bend a little
-            return [line.variables[name].of(self.proof.point(j, float(at))[1]) for at in t]
-        own = self._points if name in line.variables else self._multipliers
-        reading = line.variables[name] if name in line.variables else line.multipliers[name]
-        return [reading.of(between(own[j : j + 2], each)) for each in share]
-
     @cached_property
     def _points(self) -> Array:
         """The enclosed points."""
         return np.array([pair.x for pair in self.proof.pairs])
-
-    @cached_property
-    def _multipliers(self) -> Array:
-        """The enclosed multipliers."""
-        return np.array([pair.z for pair in self.proof.pairs])
 
     @cached_property
     def events(self) -> tuple[Event, ...]:
@@ -293,26 +278,14 @@ class ConePath(BesideOthers):
                 found.append(Event(float(self.t[j]), name, *((yes, no) if state[j - 1, i] else (no, yes))))
         return tuple(found)
 
-    @cached_property
-    def beyond(self) -> Beyond | None:
-        """Why there is no optimum after the end, with the ray and who has a part in it; None where it is not so.
+    @property
+    def _gaps(self) -> Array:
+        return self.proof.relative
 
-        Nothing is known of t between ``beyond.end`` and ``beyond.t``.
-        """
-        if self.ray is None:
-            return None
-        line, proof = self.program, judge_cone_ray(self.program, self.status, self.ray)
+    def _refuted(self) -> Beyond:
+        proof = judge_cone_ray(self.program, self.status, self.ray)
         ray = self.ray if self.ray.ndim == 1 else self.ray[int(np.argmin(self.ray[:, 0])), 1:]  # the first of a chain
-        part = np.abs(ray) > _ZERO * np.abs(ray).max(initial=0.0)
-        if self.status == "infeasible":
-            named = line.duals(ray)
-            own = [line.label(int(i)) for i in np.flatnonzero(part)]
-        else:
-            named = line.values(ray, 0.0)
-            own = [name for name, reading in line.variables.items() if part[reading.place].any()]
-        blame = tuple(name for name in dict.fromkeys(own) if name)
-        end, texts = float(self.t[-1]), getattr(self.source, "texts", {})
-        return Beyond(self.status, max(proof.since, end), named, blame, proof, end, texts)
+        return beyond_of(self.program, self.status, ray, float(self.t[-1]), proof, _ZERO)
 
     def refine(self, eps: float, *, n_jobs: int | None = None, progress: bool | None = None) -> ConePath:
         """The path to a smaller eps, from what is there: only what lies between its pairs is solved.
@@ -340,13 +313,6 @@ class ConePath(BesideOthers):
 
     def _arrays(self) -> Mapping[str, Any]:
         return arrays_of(self)
-
-    @property
-    def _ending(self) -> str:
-        """Why it ends where it does."""
-        if self.beyond is None:
-            return self.status
-        return f"{self.status} beyond t = {self.beyond.t:.7g} ({', '.join(self.beyond.blame) or 'what CVXPY added'})"
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         """One for each pair, with the bounds of the optimal value."""
@@ -406,12 +372,3 @@ def _of_found(path: ConePath, found: Any) -> ConePath:
     )
     made.__dict__["proof"] = found.proof
     return made
-
-
-def check_cone_proof(path: ConePath) -> None:
-    """DegeneratePathError unless every t is proved, and the ray where it ends early."""
-    proof, beyond = path.proof, path.beyond
-    if not proof.passes():
-        raise refusal(proof.explain(), float(path.t[int(np.argmax(proof.gap))]))
-    if beyond is not None and not beyond.proof.passes():
-        raise refusal(f"it ends {path.status}, and that is not proved", beyond.end)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from paretoclf.common.checks import Array, Index
+from paretoclf.common.checks import Array
 from paretoclf.common.errors import DegeneratePathError, InputError
 from paretoclf.common.files import AnyFile
 from paretoclf.common.linear_programs import linprog
@@ -30,31 +30,31 @@ from paretoclf.engine.reduction.reduced import Reduced
 from paretoclf.path.along import (
     Beyond,
     Event,
-    ProblemPoint,
+    Shares,
     events_of,
     moves,
 )
-from paretoclf.path.beside_others import BesideOthers
 from paretoclf.path.of_problem_stored import arrays_of
-from paretoclf.path.on_line import Source
-from paretoclf.path.on_segments import Rates, plain
+from paretoclf.path.on_line import Source, check_line
+from paretoclf.path.on_segments import Rates
 from paretoclf.path.program_ends import (
     OutOfExchanges,
     beyond_of,
     no_start,
     out_of_exchanges,
     ray_of,
-    refusal,
     taken_back,
 )
+from paretoclf.path.scored import Scored
 from paretoclf.problem.parametric_qp import shortest_stretch
 from paretoclf.proof.line import LineProof
 from paretoclf.proof.programs import JUDGED, prove_program
 from paretoclf.proof.row_units import Sizes, Units
+from paretoclf.proof.rays import judge_ray
 
 
 @dataclass(frozen=True, repr=False)
-class ProblemPath(BesideOthers):
+class ProblemPath(Scored):
     """The optimum of a quadratic or linear program at every point of a line of its parameters.
 
     Attributes
@@ -165,44 +165,29 @@ class ProblemPath(BesideOthers):
             room, price = units.slacks[0] * np.abs(slack).max(axis=0), units.prices(size[None] > 0.0)[0] * size
             yield labels_of_rows(line, price > CERTIFY, room <= CERTIFY)
 
-    @cached_property
-    def beyond(self) -> Beyond | None:
-        """Why there is no optimum after the end, with the ray and who has a part in it; None where it is not so."""
-        if self.ray is None:
-            return None
-        found = beyond_of(self.program, self.status, self.ray, float(self.t[-1]))
-        found = replace(found, texts=getattr(self.source, "texts", {}))
-        found = replace(found, t=found.end) if found.t <= found.end + self._least else found
-        return replace(found, parameters=self.parameters(found.t))
+    @property
+    def _gaps(self) -> Array:
+        return self.proof.gap
+
+    def _refuted(self) -> Beyond:
+        line, status, ray = self.program, self.status, self.ray
+        return beyond_of(line, status, ray, float(self.t[-1]), judge_ray(line, status, ray))
 
     @cached_property
     def events(self) -> tuple[Event, ...]:
         """What changes at each breakpoint between the ends, in the user's names."""
         return events_of(self.t, self.labels, self.items, self.kinks, self.parameters)
 
-    def at(self, t: float | Mapping[Any, Any] | None = None, /, **parameter: float) -> ProblemPoint:
-        """The optimum at t, or where one parameter, a number that moves, has a value.
+    def _columns(self, j: int, share: Shares) -> Array:
+        return np.asarray(share.between(*self.points.segment(j)[0]))
 
-        That is written as ``path.at(lam=0.5)``, or with the CVXPY parameter itself as ``path.at({lam: 0.5})``.
-
-        Raises
-        ------
-        InputError
-            If it is beyond the end of the path.
-        """
-        t = self._where(t, parameter)
-        x, z = self._between(t)
-        line = self.program
-        variables = {name: plain(value) for name, value in line.values(x, t).items()}
-        duals = {name: plain(value) for name, value in line.duals(z).items()}
-        return ProblemPoint(t, line.value(x, t), self.parameters(t), variables, duals)
-
-    def _value(self, t: float) -> float:
-        return self.program.value(self._between(t)[0], t)
+    def _multipliers(self, j: int, share: Shares) -> Array:
+        return np.asarray(share.between(*self.points.segment(j)[1]))
 
     def _rates(self, j: int, t: float) -> Rates:
         line, length = self.program, float(self.t[j + 1] - self.t[j])
-        x, z = self._between(t, j)
+        there = self._locate(t, j)
+        x, z = self._columns(*there), self._multipliers(*there)
         dx, dz = (np.diff(each, axis=0)[0] / length for each in self.points.segment(j))
         return line.rate(x, z), line.rates(x, dx, t), line.duals(dz)
 
@@ -213,23 +198,13 @@ class ProblemPath(BesideOthers):
         least = shortest_stretch(self.program.q, self.program.b, *moving)
         return least if (np.diff(self.t) > least).any() else 0.0
 
-    @cached_property
-    def stretches(self) -> Index:
-        """The segments that are longer than what the data that move can tell from a point."""
-        return super().stretches
-
-    def _read(self, name: str, j: int, share: Array, t: Array) -> list[Any]:
-        line, (x, z) = self.program, (between(ends, share[:, None]) for ends in self.points.segment(j))
-        if name in line.multipliers:
-            return [line.multipliers[name].of(each) for each in z]
-        return [line.values(each, here)[name] for each, here in zip(x, t.tolist(), strict=True)]
-
     def _dual_error(self, t: float, duals: Mapping[str, Array]) -> float:
         """How far multipliers are from those of any optimum: signs, products with slacks, stationarity.
 
         Those of rows that are not given are chosen as well as can be, by a linear program.
         """
-        line, (x, own) = self.program, self._between(t)
+        line, there = self.program, self._locate(t)
+        x, own = self._columns(*there), self._multipliers(*there)
         z, known = np.zeros(line.m), np.zeros(line.m, dtype=bool)
         equation = np.arange(line.m) < line.equations
         for name, value in duals.items():
@@ -253,22 +228,9 @@ class ProblemPath(BesideOthers):
 
     @property
     def _ending(self) -> str:
-        """Why it ends where it does."""
         if self.status == "limit":
             return "it was stopped" if self.unchecked else "max_events was reached"
-        if self.beyond is None:
-            return self.status
-        later = f" t = {self.beyond.t:.6g}" if self.beyond.t > self.beyond.end else ""
-        return f"{self.status} beyond{later} ({', '.join(self.beyond.blame)})"
-
-    def _between(self, t: float, j: int | None = None) -> tuple[Array, Array]:
-        """Columns and multipliers at t, on segment j or that to its right."""
-        if j is None:
-            j = min(max(int(np.searchsorted(self.t, t, side="right")) - 1, 0), len(self.labels) - 1)
-        length = self.t[j + 1] - self.t[j]
-        share = (t - self.t[j]) / length if length > 0 else 0.0
-        x, z = self.points.segment(j)
-        return between(x, share), between(z, share)
+        return super()._ending
 
     def __repr__(self) -> str:
         sizes = f"{self.program.n} columns and {self.program.m} rows"
@@ -372,17 +334,8 @@ def _traced(
     how = (found.status, ray, seconds, source, max_events)
     path = kind(source.line, source.ends, found.t, points, labels, problem.names, kinks, *how)
     if certify:
-        check_program_proof(path)
+        check_line(path)
     return path
-
-
-def check_program_proof(path: ProblemPath) -> None:
-    """DegeneratePathError unless every t is proved, and the ray where it ends early."""
-    if not path.proof.passes():
-        raise refusal(path.proof.explain(), float(path.t[int(np.argmax(path.proof.gap))]))
-    beyond = path.beyond
-    if beyond is not None and not beyond.proof.passes():
-        raise refusal(f"it ends {path.status}, and that is not proved ({beyond.proof!r})", beyond.end)
 
 
 def _timed(what: Any) -> tuple[Any, float]:

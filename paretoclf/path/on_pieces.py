@@ -14,9 +14,9 @@ from paretoclf.common.errors import DegeneratePathError, InputError
 from paretoclf.common.files import AnyFile
 from paretoclf.common.tolerances import BOUND_ROUNDING, CERTIFY
 from paretoclf.engine.sets import LEFT, MARGIN, RIGHT
-from paretoclf.path.along import Event
+from paretoclf.path.along import Event, Shares
 from paretoclf.path.on_segments import OnSegments, Rates
-from paretoclf.path.pieces import Pieces, Shares
+from paretoclf.path.pieces import Pieces
 from paretoclf.path.stored_samples import arrays_with
 from paretoclf.problem.costs import Costs
 from paretoclf.problem.gram import Gram
@@ -387,13 +387,6 @@ class OnPieces(OnSegments):
     def _range(self) -> tuple[float, float]:
         """From where to where the path goes."""
         return float(self.pieces.t[0]), float(self.pieces.t[-1])
-
-    def _locate(self, t: float, j: int | None = None) -> tuple[int, Shares]:
-        """Piece at t, in the range (at an end of two the later one, or the one that is given), and where on it."""
-        ends = self.pieces.t
-        if j is None:
-            j = min(int(ends.searchsorted(t, side="right")) - 1, ends.size - 2)
-        return j, Shares.of(t, float(ends[j]), float(ends[j + 1]))
 
     def _value(self, t: float) -> float:
         return self._value_on(*self._locate(t))

@@ -7,6 +7,7 @@ how fast they move there; what is asked of all kinds, in the same words and type
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -16,7 +17,7 @@ from paretoclf.common.errors import InputError
 from paretoclf.common.files import AnyFile, write_file
 from paretoclf.common.tables import Tabular
 from paretoclf.common.tolerances import AFFINE
-from paretoclf.path.along import Event, PriceAlong, Slope, Slopes, SolverComparison
+from paretoclf.path.along import Event, PriceAlong, Shares, Slope, Slopes, SolverComparison
 
 if TYPE_CHECKING:
     from paretoclf.roc.error_curve import ErrorCurve
@@ -128,10 +129,21 @@ class OnSegments(Tabular):
         """Where it bends, and its two ends, increasing."""
         return np.unique(self.t)
 
-    @property
+    @cached_property
     def stretches(self) -> Index:
         """The segments that are longer than what the data that move can tell from a point."""
         return np.flatnonzero(np.diff(self.t) > self._least)
+
+    def _piece(self, t: float) -> int:
+        """The segment at t, in the range of the path; at an end of two the later one."""
+        return self._locate(t)[0]
+
+    def _locate(self, t: float, j: int | None = None) -> tuple[int, Shares]:
+        """The segment at t (or the one that is given), and where on it."""
+        ends = self.t
+        if j is None:
+            j = min(int(ends.searchsorted(t, side="right")) - 1, ends.size - 2)
+        return j, Shares.of(t, float(ends[j]), float(ends[j + 1]))
 
     def _inside(self, t: Any) -> float:
         """One number in the range of the path."""

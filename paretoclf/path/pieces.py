@@ -3,27 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from paretoclf.common.checks import Array, Index, State
-
-
-class Shares(NamedTuple):
-    """Weights of both ends of a piece: each accurate relative to itself, as what vanishes at an end asks for."""
-
-    before: float
-    after: float
-
-    @classmethod
-    def of(cls, t: float, start: float, end: float) -> Shares:
-        """The shares that start and end have at a point t between them."""
-        return cls((end - t) / (end - start), (t - start) / (end - start))
-
-    def between(self, start: Any, end: Any) -> Any:
-        """What goes from start to end."""
-        return self.before * start + self.after * end
+from paretoclf.path.along import Shares
 
 
 @dataclass(frozen=True)

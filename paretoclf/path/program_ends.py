@@ -20,7 +20,7 @@ from paretoclf.engine.reduction.reduced import Reduced
 from paretoclf.path.along import Beyond
 from paretoclf.problem.parametric_qp import Trace
 from paretoclf.proof.programs import prove_program
-from paretoclf.proof.rays import judge_ray
+from paretoclf.proof.rays import RayProof, judge_ray
 
 #: Points of no more numbers than this, 16 MB, are kept; of a larger path they are made when they are asked for.
 _KEPT = 2**21
@@ -41,17 +41,17 @@ def ray_of(reduced: Reduced, found: Trace) -> Array:
     return min(plain, ray, key=lambda r: judge_ray(reduced.program, found.status, r).residual)
 
 
-def beyond_of(line: ProgramLine, status: str, ray: Array, t: float, judged_at: float = 1.0) -> Beyond:
-    """A ray in the user's words."""
-    part = np.abs(ray) > CERTIFY * np.abs(ray).max(initial=0.0)
+def beyond_of(line: ProgramLine, status: str, ray: Array, t: float, proof: RayProof, least: float = CERTIFY) -> Beyond:
+    """A ray in the user's words; who has no more than a share ``least`` of its largest entry has no part in it."""
+    least = least * float(np.abs(ray).max(initial=0.0))
+    part = np.abs(ray) > least
     if status == "infeasible":
         own = [line.label(int(i)) for i in np.flatnonzero(part)]
         named = line.duals(ray)
     else:
         named = line.values(ray, t)
-        own = [name for name, value in named.items() if np.abs(value).max(initial=0.0) > CERTIFY * np.abs(ray).max()]
+        own = [name for name, value in named.items() if np.abs(value).max(initial=0.0) > least]
     blame = tuple(name for name in dict.fromkeys(own) if name)
-    proof = judge_ray(line, status, ray, judged_at)
     return Beyond(status, max(t, proof.since), named, blame, proof, t)
 
 
@@ -59,7 +59,7 @@ def no_start(reduced: Reduced, found: Trace, ray: Array | None) -> Exception:
     """What to say where there is no optimum at the start."""
     if ray is None:
         return out_of_exchanges(found)
-    why = beyond_of(reduced.program, found.status, ray, 0.0, judged_at=0.0)
+    why = beyond_of(reduced.program, found.status, ray, 0.0, judge_ray(reduced.program, found.status, ray, 0.0))
     if not why.proof.passes():
         return refusal(f"it seems {found.status} at the start, and that is not proved ({why.proof!r})", 0.0)
     names = ", ".join(why.blame) or "what CVXPY added"

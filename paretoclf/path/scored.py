@@ -17,7 +17,7 @@ import numpy as np
 from paretoclf.common.checks import Array, Rng
 from paretoclf.common.errors import InputError
 from paretoclf.common.tolerances import CERTIFY, SCORE_TIE
-from paretoclf.path.on_segments import OnSegments
+from paretoclf.path.on_line import OnLine
 from paretoclf.roc.scores import PathScores
 
 if TYPE_CHECKING:
@@ -45,10 +45,8 @@ class _NumbersAt(Mapping[str, Any]):
         return name in self.tables
 
 
-class Scored(OnSegments):
+class Scored(OnLine):
     """A path of a program that may have a classifier at every t."""
-
-    program: Any
 
     def rule(self, t: float | Mapping[Any, Any] | None = None, /, **parameter: float) -> Rule:
         """The classifier at t; where as for `at`.
@@ -151,8 +149,4 @@ class Scored(OnSegments):
 
     def like(self, formulation: Any) -> Any:
         """The same line of another formulation, traced in the same way."""
-        raise NotImplementedError
-
-    def _with_source(self, what: str) -> Any:
-        """The problem, which a path from a file has not."""
         raise NotImplementedError

@@ -141,10 +141,15 @@ class ProgramLine:
 
     def values(self, x: Array, t: float) -> dict[str, Any]:
         """The user's variables at a point."""
+        own = self.columns(x, t)
+        return {name: reading.of(own) for name, reading in self.variables.items()}
+
+    def columns(self, x: Array, t: float) -> Array:
+        """The columns of the user's program at a point of this one."""
         own = x.copy()
         for each in self.moved:
             own[each.column] += each.at(x, t)
-        return {name: reading.of(own) for name, reading in self.variables.items()}
+        return own
 
     def rates(self, x: Array, dx: Array, t: float) -> dict[str, Any]:
         """By how much the user's variables grow with t at a point that grows by dx."""

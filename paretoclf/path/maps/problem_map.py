@@ -32,6 +32,7 @@ from paretoclf.path.maps.polygon import centroid, deepest, lookup
 from paretoclf.path.maps.problem_map_stored import arrays_of
 from paretoclf.path.maps.search import AffinePiece, NoOptimum, ProgramSearch
 from paretoclf.path.of_problem import ProblemPath
+from paretoclf.path.on_line import in_words
 from paretoclf.path.on_segments import plain
 from paretoclf.path.program_ends import beyond_of
 from paretoclf.problem.parametric_qp import INSIDE, LOWER, UPPER
@@ -118,7 +119,8 @@ class ProblemMap(Tabular):
         found = []
         for each in self.nowhere:
             middle = centroid(each.polygon)
-            why = beyond_of(self.plane.between(middle, middle), each.status, each.ray, 0.0, judged_at=0.0)
+            line = self.plane.between(middle, middle)
+            why = beyond_of(line, each.status, each.ray, 0.0, judge_ray(line, each.status, each.ray, 0.0))
             blame = tuple(self.texts.get(name, name) for name in why.blame)
             found.append(Outside(self._outwards(each.polygon), each.status, blame, why.ray, why.proof))
         return tuple(found)
@@ -155,9 +157,7 @@ class ProblemMap(Tabular):
         k = self._region_at(here)
         x, z = self.regions[k].at(here)
         line = self.plane.between(here, here)
-        variables = {name: plain(value) for name, value in line.values(x, 0.0).items()}
-        duals = {name: plain(value) for name, value in line.duals(z).items()}
-        return MapPoint(line.value(x, 0.0), self._parameters(here), variables, duals, k)
+        return MapPoint(line.value(x, 0.0), self._parameters(here), *in_words(line, x, z, 0.0), k)
 
     def value(self, place: Any = None, /, **parameters: float) -> float:
         """The optimal value; where as for `at`."""
