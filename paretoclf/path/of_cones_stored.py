@@ -16,7 +16,7 @@ import numpy as np
 from paretoclf.common.errors import InputError
 from paretoclf.engine.reduction.program import ProgramLine
 from paretoclf.engine.reduction.stored import packed, packed_matrix, unpacked, unpacked_matrix
-from paretoclf.path.of_problem_stored import ends_of, hash_of
+from paretoclf.path.of_problem_stored import check_hash, fields_of_line, hash_of, of_line
 from paretoclf.path.storage import finite, whole
 from paretoclf.proof.cone_line import ConeLine
 from paretoclf.proof.points.cones import KINDS, Cone, Cones
@@ -35,10 +35,7 @@ def arrays_of(path: Any) -> dict[str, Any]:
     for key, M in (("P_stop", path.program.P_stop), ("A_stop", path.program.A_stop)):
         if M is not None:
             arrays |= packed_matrix(f"program_{key}", M)
-    for k, end in enumerate(path.ends):
-        arrays |= {f"end_{k}_{i}": value for i, value in enumerate(end.values())}
-    told = {"status": path.status, "solves": path.solves, "parameters": [*path.ends[0]], "seconds": dict(path.seconds)}
-    arrays["of_cones"] = np.array(json.dumps(told))
+    arrays |= of_line(path, "of_cones", {"solves": path.solves})
     return {**arrays, "sha256": np.array(hash_of(arrays, _PROVED))}
 
 
@@ -65,39 +62,13 @@ def fields_of(stored: Mapping[str, Any]) -> dict[str, Any]:
         for key, shape in (("P", (line.n, line.n)), ("A", (line.m, line.n)))
         if f"program_{key}_stop_data" in stored
     }
-    moves = {key.removesuffix("_stop") for key in stops}
     program = ConeLine(**{each.name: getattr(line, each.name) for each in fields(ProgramLine)}, cones=cones, **stops)
-    t = finite(stored["t"], "t", (None,))
+    along = fields_of_line(stored, told, program, chain="A_stop" in stops)
     shapes = {"x": line.n, "y": line.n, "z": line.m}
-    pairs = {name: finite(stored[name], name, (t.size, size)) for name, size in shapes.items()}
-    status, ray = told["status"], None
+    pairs = {name: finite(stored[name], name, (along["t"].size, size)) for name, size in shapes.items()}
     inside = finite(stored["inside"], "inside", (2, line.n)) if "inside" in stored else None
-    if status in ("infeasible", "unbounded"):
-        size = line.m if status == "infeasible" else line.n
-        ray = finite(stored["ray"], "ray", (None, 1 + size) if "A" in moves else (size,))
-    elif status != "end":
-        raise InputError(f"status must be end, infeasible or unbounded, got {status!r:.100}")
-    if t.size < 2 or t[0] != 0.0 or t[-1] > 1.0 or not (np.diff(t) > 0.0).all():
-        raise InputError("t must increase from 0 to at most 1")
-    if status == "end" and t[-1] != 1.0:
-        raise InputError(f"t must go to 1 where the status is 'end', got {t[-1]!r}")
     eps, ceiling = (float(finite(stored[name], name, ())) for name in ("eps", "ceiling"))
     if not 0.0 < eps < 1.0:
         raise InputError(f"eps must lie strictly between 0 and 1, got {eps!r}")
-    if str(stored["sha256"]) != hash_of(stored, _PROVED):
-        raise InputError(
-            "its names, constant, parameters, program or eps were changed after it was saved: another hash"
-        )
-    return {
-        "program": program,
-        "ends": ends_of(stored, told["parameters"]),
-        "t": t,
-        **pairs,
-        "eps": eps,
-        "ceiling": ceiling,
-        "status": status,
-        "ray": ray,
-        "inside": inside,
-        "solves": int(told["solves"]),
-        "seconds": {str(name): float(value) for name, value in told["seconds"].items()},
-    }
+    check_hash(stored, hash_of(stored, _PROVED), "constant, parameters, program or eps")
+    return {**along, **pairs, "eps": eps, "ceiling": ceiling, "inside": inside, "solves": int(told["solves"])}

@@ -11,7 +11,7 @@ free, there.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -68,21 +68,6 @@ class NumberRange:
     bend: float = 0.0
 
 
-#: The columns of a table of ranges.
-_COLUMNS = (
-    "name",
-    "index",
-    "kind",
-    "value",
-    "price_below",
-    "price",
-    "lower",
-    "upper",
-    "enters_below",
-    "enters_above",
-)
-
-
 @dataclass(frozen=True, repr=False)
 class Ranges(Tabular):
     """The range of every number of a program; prints as a table, a row a number.
@@ -135,7 +120,8 @@ class Ranges(Tabular):
         return f"optimal value {self.value:.10g}; {len(self)} numbers"
 
     def _rows(self) -> Iterator[dict[str, Any]]:
-        yield from ({name: getattr(row, name) for name in _COLUMNS} for row in self.rows)
+        for row in self.rows:
+            yield {name: value for name, value in vars(row).items() if not name.startswith("bend")}
 
 
 @dataclass(frozen=True)
@@ -156,20 +142,7 @@ class _OneMoves:
 
     line: ProgramLine
     ends: tuple[Mapping[str, Array], Mapping[str, Array]]
-    texts: Mapping[str, str] = field(default_factory=dict)
     seconds: float = 0.0
-    sign: int = 1
-
-    def assign(self, point: Any) -> None:
-        """Nothing is written."""
-
-    def solve(self, t: float) -> float:
-        """No solver is asked."""
-        return float("nan")
-
-    def tried(self, t: float, values: Mapping[str, Any]) -> tuple[float, float]:
-        """Nor is a point tried."""
-        return float("nan"), float("nan")
 
 
 def ranges(problem: Any, *, n_jobs: int | None = None, progress: bool | None = None) -> Ranges:
@@ -289,17 +262,17 @@ def _range(line: ProgramLine, number: _Number) -> tuple[float, NumberRange]:
 
     below, above = towards(-1.0), towards(1.0)
     row = NumberRange(
-        number.name,
-        number.index,
-        number.kind,
-        value,
-        0.0 - below.rate,
-        above.rate,
-        value - below.until,
-        value + above.until,
-        below.after,
-        above.after,
-        below.bend,
-        above.bend,
+        name=number.name,
+        index=number.index,
+        kind=number.kind,
+        value=value,
+        price_below=0.0 - below.rate,
+        price=above.rate,
+        lower=value - below.until,
+        upper=value + above.until,
+        enters_below=below.after,
+        enters_above=above.after,
+        bend_below=below.bend,
+        bend=above.bend,
     )
     return above.path.value(0.0), row

@@ -12,12 +12,13 @@ from paretoclf.common.errors import InputError
 Shape = tuple[int | None, ...]
 
 
-def finite(given: Any, name: str, shape: Shape) -> Array:
-    """Return an array of finite floats of a shape, in which None is any size; InputError if it is not one."""
+def finite(given: Any, name: str, shape: Shape | None = None) -> Array:
+    """Return an array of finite floats of a shape (any, or None is any size in it); InputError if it is not one."""
     a = np.asarray(given)
     if a.dtype.kind not in "fiu":
         raise InputError(f"{name} must hold numbers, got {a.dtype}")
-    _check_shape(a, name, shape)
+    if shape is not None:
+        _check_shape(a, name, shape)
     if not np.isfinite(a).all():
         raise InputError(f"{name} must be finite")
     return a.astype(np.float64, copy=False)

@@ -18,7 +18,7 @@ from paretoclf.engine.reduction.plane import ProgramPlane
 from paretoclf.engine.reduction.stored import packed, unpacked
 from paretoclf.path.maps.edges import Contact
 from paretoclf.path.maps.search import AffinePiece, NoOptimum
-from paretoclf.path.of_problem_stored import hash_of
+from paretoclf.path.of_problem_stored import check_hash, hash_of, seconds_of
 from paretoclf.path.storage import finite, whole
 
 #: What the proof looks at.
@@ -55,8 +55,7 @@ def arrays_of(found: Any) -> dict[str, Any]:
 def fields_of(stored: Mapping[str, Any]) -> dict[str, Any]:
     """What a `ProblemMap` is made of; InputError, or what NumPy raises, where arrays do not fit each other."""
     line, told = unpacked(stored), json.loads(str(stored["of_map"]))
-    if str(stored["sha256"]) != hash_of(stored, _PROVED):
-        raise InputError("its names, ranges or program were changed after it was saved: another hash")
+    check_hash(stored, hash_of(stored, _PROVED), "ranges or program")
     third = [finite(stored[f"plane_{key}"], key, np.shape(getattr(line, key)[0])) for key in _THIRD]
     plane = ProgramPlane(
         line,
@@ -84,11 +83,10 @@ def fields_of(stored: Mapping[str, Any]) -> dict[str, Any]:
     contacts = tuple(Contact(int(i), int(j), *each) for (i, j), each in zip(pairs, ends, strict=True))
     ranges = {}
     for k, name in enumerate(told["parameters"]):
-        first, last = (finite(stored[f"range_{k}_{i}"], str(name), np.shape(stored[f"range_{k}_{i}"])) for i in (0, 1))
+        first, last = (finite(stored[f"range_{k}_{i}"], str(name)) for i in (0, 1))
         ranges[str(name)] = (float(first), float(last)) if first.ndim == last.ndim == 0 else (first, last)
     if len(ranges) != 2:
         raise InputError(f"parameters must be two, got {told['parameters']!r:.100}")
-    seconds = {str(name): float(value) for name, value in told["seconds"].items()}
     texts = {str(name): str(value) for name, value in told["texts"].items()}
     return {
         "plane": plane,
@@ -96,7 +94,7 @@ def fields_of(stored: Mapping[str, Any]) -> dict[str, Any]:
         "pieces": pieces,
         "nowhere": nowhere,
         "contacts": contacts,
-        "seconds": seconds,
+        "seconds": seconds_of(told),
         "texts": texts,
     }
 
