@@ -67,15 +67,15 @@ def meter(
     return _bar(name, pieces) if shows_progress(progress) else nullcontext()
 
 
-def reaching(update: Callable[[float], Any] | None) -> Callable[[float], Any] | None:
-    """What is told how far one is, from what is told by how much further; None from None."""
+def reaching(update: Callable[[float], Any] | None, width: float = 1.0) -> Callable[[float], Any] | None:
+    """What is told how far one is, in units of a width, from what is told by how much further; None from None."""
     if update is None:
         return None
     seen = 0.0
 
     def reached(t: float) -> None:
         nonlocal seen
-        update(t - seen)
+        update(width * (t - seen))
         seen = t
 
     return reached

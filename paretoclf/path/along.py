@@ -107,16 +107,25 @@ class Event:
         return f"t = {self.t:.6g}{those(self.parameters)}: {self.name} {self.before} -> {self.after}"
 
 
+def words_of(kinks: Any) -> list[Mapping[int, str]]:
+    """What the labels of each item are called: of a kink of an absolute value, and of any other."""
+    return [_KINK if kink else _BOUNDS for kink in kinks]
+
+
 def events_of(
-    t: Array, labels: Any, items: Sequence[str], kinks: Any, parameters: Callable[[float], Mapping[str, Any]]
+    t: Array,
+    labels: Any,
+    items: Sequence[str],
+    words: Sequence[Mapping[int, str]],
+    parameters: Callable[[float], Mapping[str, Any]],
 ) -> tuple[Event, ...]:
-    """What changes between each two segments; ``parameters`` says which have moved where."""
+    """What changes at t[1], t[2], ..., in the words of each item; ``parameters`` says which have moved where."""
     found = []
     for j in range(1, len(labels)):
         changed, at = np.flatnonzero(labels[j] != labels[j - 1]), float(t[j])
         there = parameters(at) if changed.size else {}
         for i in changed.tolist():
-            before, after = ((_KINK if kinks[i] else _BOUNDS)[int(labels[k][i])] for k in (j - 1, j))
+            before, after = (words[i][int(labels[k][i])] for k in (j - 1, j))
             found.append(Event(at, items[i], before, after, i, there))
     return tuple(found)
 

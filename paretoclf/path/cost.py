@@ -35,6 +35,7 @@ from paretoclf.common.tolerances import AT_BOUND, CERTIFY, LARGEST_PULL, ROUNDIN
 from paretoclf.engine.box import AnyBox
 from paretoclf.engine.boxes import make_tracker
 from paretoclf.engine.engines import first_found, turns
+from paretoclf.engine.reduction.program import between
 from paretoclf.engine.segments import Line
 from paretoclf.engine.sets import LEFT, OUT, RIGHT
 from paretoclf.path.hub import Hub, hub_of
@@ -179,14 +180,11 @@ class _Tracer:
         t_meet = self._meeting() if self.hub is None else self.hub.t
         meet = self._phi(t_meet)
         self._reach(t_meet)
-        here = self.problem.snapshot()
-        self.problem.record_from_here()
-        forward = self.walk.stages(meet, stop, t_meet, 1.0, alone[1]) if t_meet < 1.0 else []
-        log = self.problem.log
-        self.problem.restore(here)
-        self.problem.record_from_here()
-        backward = self.walk.stages(meet, start, t_meet, 0.0, alone[0]) if t_meet > 0.0 else []
-        return log, forward, self.problem.log, backward
+        stages = self.walk.stages
+        return self.walk.both_ways(
+            lambda: stages(meet, stop, t_meet, 1.0, alone[1]) if t_meet < 1.0 else [],
+            lambda: stages(meet, start, t_meet, 0.0, alone[0]) if t_meet > 0.0 else [],
+        )
 
     def _alone(self, end: int) -> Mask | None:
         """Where a class has no cost at an end: its samples, if the other class has some. None where both have costs."""
@@ -196,12 +194,10 @@ class _Tracer:
     # ---- where the line meets the ray ------------------------------------------------------------------------
 
     def _phi(self, t: float) -> Array:
-        start, stop = self.ends
-        return np.asarray((1 - t) * start + t * stop)
+        return np.asarray(between(self.ends, t))
 
     def _caps(self, t: float) -> Array:
-        start, stop = self.caps
-        return np.asarray((1 - t) * start + t * stop)
+        return np.asarray(between(self.caps, t))
 
     def _meeting(self) -> float:
         """Parameter of the point of the line to start from: interior costs, on the ray if possible.
@@ -272,21 +268,10 @@ class _Tracer:
     def _on_axis(self) -> Pieces:
         """One class has no cost all along: no multiplier, w = 0, and the other class decides b."""
         b = float(np.sign((self.y * self.caps.sum(axis=0)).sum()))
-        empty = np.zeros(0)
-        Q = self.gram.quadratic
-        return Pieces(
-            t=np.array([0.0, 1.0]),
-            ptr=np.zeros(2, dtype=np.int64),
-            index=np.zeros(0, dtype=np.int64),
-            a0=empty,
-            a1=empty,
-            b0=np.array([b]),
-            b1=np.array([b]),
-            value=np.zeros((1, 3)),
-            w=Q.zeros(2) if Q.width <= STORED_SLOPE else None,
-            state=np.full(self.y.size, RIGHT, dtype=np.int8),
-            changes=np.zeros((3, 0), dtype=np.int64),
-        )
+        Q, nobody = self.gram.quadratic, np.zeros(0, dtype=np.int64)
+        w = Q.zeros(2) if Q.width <= STORED_SLOPE else None
+        state = np.full(self.y.size, RIGHT, dtype=np.int8)
+        return Pieces.still(np.array([0.0, 1.0]), nobody, np.zeros(0), np.full(2, b), 0.0, w, state)
 
 
 def _balanced(plus: float, minus: float) -> bool:
@@ -331,6 +316,8 @@ class Path(Refining):
             f"{self.breakpoints.size} breakpoints, margin sets of up to {int(self.n_margin.max())})"
         )
 
+    _about = ""  # the line of costs has its ends
+
     @property
     def _whole_line(self) -> LineOfCosts:
         return LineOfCosts(self.gram, self.y, self.sample_weight, self.line)
@@ -340,17 +327,12 @@ class Path(Refining):
         return self.line.at(self._inside(t))
 
     @property
-    def _moving(self) -> dict[str, tuple[float, float]]:
-        ends = (vars(end) if isinstance(end, Costs) else {} for end in (self.line.start, self.line.stop))
-        first, last = ends
-        return {name: (first[name], last[name]) for name in first if first[name] != last[name]}
-
-    def parameters(self, t: float) -> dict[str, Any]:
-        """The costs that move, at t; on a line of SampleCosts those of all samples."""
-        costs = self.costs(t)
-        if isinstance(costs, SampleCosts):
-            return {"costs": costs.values}
-        return {name: getattr(costs, name) for name in self._moving}
+    def _moves(self) -> dict[str, tuple[Any, Any]]:
+        """The costs that move; on a line of SampleCosts those of all samples."""
+        first, last = self.line.start, self.line.stop
+        if isinstance(first, Costs):
+            return {name: (cost, vars(last)[name]) for name, cost in vars(first).items() if cost != vars(last)[name]}
+        return {"costs": (first.values, last.values)}
 
     def caps(self, t: float) -> Array:
         """Upper bounds of the multipliers at t, shape (n,)."""
@@ -545,9 +527,6 @@ class Path(Refining):
 
         out = {"groups": groups, "cv": cv, "rng": rng, "transformer": transformer}
         return leave_one_out_along(self, out, engine=engine, n_jobs=n_jobs, progress=progress)
-
-    def _knot_coef(self, knots: Array) -> Array:
-        return self.y[:, None] * self._multipliers(knots)[0]
 
     def _most_multipliers(self) -> Array:
         """A bound on the sum of the multipliers at each knot: those of either class add up to the same."""

@@ -388,14 +388,12 @@ def _side(found: Beside, sign: float, own: _Limits | None, other: _Limits | None
     """Rates on one side in the user's names."""
     if own is None:
         return OneSided(sign * found.rate + 0.0, {}, {}, 0.0, {})
-    path, j = found.path, found.piece
-    line, length = path.program, float(path.t[j + 1] - path.t[j]) * found.reach
-    x, z = path.points.segment(j)
-    dx, dz = (sign * (ends[1] - ends[0]) / length + 0.0 for ends in (x, z))
-    undefined: dict[str, str] = {}
-    variables = _rates(line.variables, line.rates(x[0], dx, 0.0), 0, own, other, sign, undefined)
-    duals = _rates(line.multipliers, line.duals(dz), 1, own, other, sign, undefined)
-    end = float(path.t[j + 1])
+    line, undefined, unit = found.path.program, dict[str, str](), sign / found.reach
+    begin, end = found.path.t[found.piece : found.piece + 2].tolist()
+    _, *rates = found.path._rates(found.piece, begin)
+    of_variables, of_duals = ({name: unit * rate for name, rate in each.items()} for each in rates)
+    variables = _rates(line.variables, of_variables, 0, own, other, sign, undefined)
+    duals = _rates(line.multipliers, of_duals, 1, own, other, sign, undefined)
     lasts = end == 1.0 and found.until == np.inf
     return OneSided(sign * found.rate + 0.0, variables, duals, float("inf") if lasts else end * found.reach, undefined)
 

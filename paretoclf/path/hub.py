@@ -10,6 +10,7 @@ import numpy as np
 
 from paretoclf.common.checks import Array, Index, State, what_it_is
 from paretoclf.common.errors import InputError
+from paretoclf.engine.reduction.program import between
 from paretoclf.engine.sets import LEFT, MARGIN, OUT, RIGHT
 from paretoclf.path.journey import BasisAt
 from paretoclf.problem.classifiers import Classifier
@@ -43,8 +44,7 @@ class Hub:
 def hub_of(hub: Any, line: LineOfCosts) -> Hub | None:
     """Where a line sets out from; None where the two have no interior point. InputError for what is no such hub."""
     if isinstance(hub, BasisAt):
-        start, stop = line.caps
-        return Hub(hub.t, (1 - hub.t) * start + hub.t * stop, hub.state, hub.margin)
+        return Hub(hub.t, between(line.caps, hub.t), hub.state, hub.margin)
     found = _of_solution(hub, line) if isinstance(hub, Solution) else _of_path(hub, line)
     return found if all((found.caps[side] > 0.0).any() for side in (line.y > 0, line.y < 0)) else None
 

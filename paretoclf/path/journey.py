@@ -12,6 +12,7 @@ import numpy as np
 
 from paretoclf.common.checks import Array, Index, Mask, State
 from paretoclf.common.errors import DegeneratePathError
+from paretoclf.common.progress import reaching
 from paretoclf.common.tolerances import AT_BOUND, ENTERED, FEW_DIGITS, OUTWARDS, SEEN_OUTSIDE, SLACK_ROUNDING
 from paretoclf.engine.segments import Line, Log
 from paretoclf.engine.sets import LEFT, MARGIN
@@ -69,18 +70,11 @@ class CapsWalk:
 
     def stage(self, t_from: float, t_to: float, line: Line | None = None, still: bool = False) -> Stage:
         """Follow a line (or the one that the tracker is on), which the path has as [t_from, t_to]."""
-        problem, width, seen = self.problem, abs(t_to - t_from), 0.0
+        problem = self.problem
         if line is not None:
             problem.set_line(line, still)
-
-        def report(u: float) -> None:
-            nonlocal seen
-            if self.progress is not None:
-                self.progress(width * (u - seen))
-            seen = u
-
         first = problem.segments
-        problem.follow(self.max_events, report)
+        problem.follow(self.max_events, reaching(self.progress, abs(t_to - t_from)))
         return Stage(first, problem.segments, t_from, t_to)
 
     def stages(self, a: Array, b: Array, t_from: float, t_to: float, alone: Mask | None = None) -> list[Stage]:
@@ -111,6 +105,16 @@ class CapsWalk:
                 # Rounding of the caps that stay is more than those that vanish: no event there means anything.
                 return [*stages[:-1], replace(stages[-1], t_to=t_to)]
             here, t = near, t_near
+
+    def both_ways(self, forward: Callable[[], list[Stage]], backward: Callable[[], list[Stage]]) -> Found:
+        """What is traced forward from here, and then, from here once more, backward."""
+        problem, here = self.problem, self.problem.snapshot()
+        problem.record_from_here()
+        ahead, log = forward(), problem.log
+        problem.restore(here)
+        problem.record_from_here()
+        behind = backward()
+        return log, ahead, problem.log, behind
 
     def _vanishes(self, a: Array, b: Array, share: float) -> bool:
         """Whether a cap at b is less than this share of what it is at a."""

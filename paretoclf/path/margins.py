@@ -24,7 +24,6 @@ from paretoclf.path.on_pieces import OnPieces, proved
 from paretoclf.path.on_segments import Rates
 from paretoclf.path.pieces import Pieces
 from paretoclf.problem.class_margins import ClassMargins, class_margins
-from paretoclf.problem.classifiers import Rule, linear_or_kernel
 from paretoclf.problem.costs import Costs
 from paretoclf.problem.exact_sums import total
 from paretoclf.problem.gram import Gram
@@ -55,30 +54,14 @@ def trace_margins(
 ) -> MarginPath:
     """Solve the biobjective margin problem at every theta of an interval, exactly.
 
-    Parameters
-    ----------
-    svm : BiobjectiveMargin
-        The problem; only its samples, labels and kernel are used, no solver but a linear program that decides whether
-        the classes of a hard problem can be separated.
-    theta : pair (lo, hi)
-        Ratios of the margin of the positives to that of the negatives, between 1e-12 and 1e12.
-    C_plus, C_minus : float
-        Costs of the squared slacks, in the soft problem.
-    engine, certify, max_events, progress
-        As for `paretoclf.path.tracing.trace`.
-
-    Returns
-    -------
-    MarginPath
+    For the arguments see `paretoclf.path.tracing.trace`; theta is between 1e-12 and 1e12. Only samples, labels and
+    kernel of the problem are used, no solver but a linear program that decides whether the classes of a hard problem
+    can be separated.
 
     Raises
     ------
-    InputError
-        If theta is no such interval, or a cost is not positive.
     InseparableError
         If the problem is hard and no hyperplane separates the classes.
-    DegeneratePathError
-        If the way to the margin cannot be followed, or a certificate fails. No doubtful path is returned.
 
     References
     ----------
@@ -107,12 +90,8 @@ def trace_margins(
         (alpha, b), w = found, None
         margin, state = np.flatnonzero(alpha), np.where(alpha > 0, MARGIN, RIGHT).astype(np.int8)
     weighed = 2.0 * alpha[margin]  # the objective is |w|^2, not half of it
-    ends, value = np.array(line.ends), 0.5 * float(weighed.sum())
-    pieces = Pieces(
-        t=ends, ptr=np.array([0, margin.size]), index=margin, a0=weighed, a1=weighed,
-        b0=b + 2 * ends[:1] - 1, b1=b + 2 * ends[1:] - 1, value=np.array([[value, value, 0.0]]), w=w,
-        state=state, changes=np.zeros((3, 0), dtype=np.int64),
-    )  # fmt: skip
+    ends = np.array(line.ends)
+    pieces = Pieces.still(ends, margin, weighed, b + 2 * ends - 1, 0.5 * float(weighed.sum()), w, state)
     path = MarginPath(line.gram, line.y, line.slack_costs, pieces=pieces, seconds=time.perf_counter() - began)
     if found is None and not path.soft and not path.proof.holds():
         path = _precisely(path, ray)
@@ -124,12 +103,9 @@ def _precisely(path: MarginPath, ray: Path) -> MarginPath:
     found, P = ray._solve(1.0, ray.pieces.t.size - 2), path.pieces
     if found is None:
         return path
-    weighed, shift = 2.0 * found.alpha, 2.0 * P.t - 1.0
-    value, multipliers = 0.5 * total(weighed), weighed[0, P.index]
+    weighed, b = 2.0 * found.alpha, found.b + (2.0 * P.t - 1.0)
     w = None if P.w is None or found.w is None else np.stack([found.w, found.w])
-    b0, b1 = found.b + shift[:1], found.b + shift[1:]
-    values = np.array([[value, value, 0.0]])
-    pieces = replace(P, a0=multipliers, a1=multipliers, b0=b0, b1=b1, value=values, w=w)
+    pieces = Pieces.still(P.t, P.index, weighed[0, P.index], b, 0.5 * total(weighed), w, P.state)
     return replace(path, pieces=pieces, low=weighed[1])
 
 
@@ -280,11 +256,6 @@ class MarginPath(OnPieces):
         self._inside(share)
         return super().slope(share) if self.pieces.w is None else self.pieces.w[0].copy()
 
-    def rule(self, share: float) -> Rule:
-        """The classifier at a share of the margin."""
-        w = self.slope(share) if self.gram.linear else None
-        return linear_or_kernel(self.gram, self._coef(share), w, self._intercept(share))
-
     def margins(self, share: float) -> tuple[float, float]:
         """Margins of the positive and of the negative class; in the soft problem with the slacks, as in (28)."""
         self._inside(share)
@@ -328,7 +299,7 @@ class MarginPath(OnPieces):
     def _at(self, share: float) -> Solution:
         costs = {} if self.slack_costs is None else vars(self.slack_costs)
         return Solution(
-            classifier=self.rule(share),
+            classifier=self._rule_at(share),
             evidence=Evidence(partial(self.judged, share)),
             source="path",
             values={"theta": self.theta(share), **costs},

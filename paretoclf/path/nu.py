@@ -32,7 +32,7 @@ from paretoclf.path.journey import Stage, assemble
 from paretoclf.path.on_pieces import OnPieces, proved, with_proved_values
 from paretoclf.path.pieces import Pieces
 from paretoclf.path.room import with_room
-from paretoclf.problem.classifiers import KernelRule, NoRule, Rule, linear_or_kernel
+from paretoclf.problem.classifiers import KernelRule, NoRule, Rule
 from paretoclf.problem.costs import Costs
 from paretoclf.problem.gram import Gram
 from paretoclf.problem.lines import FixedAsymmetry, HullLine, Labelled, LineOfNu
@@ -286,24 +286,12 @@ def trace_nu(
 ) -> NuPath:
     """Solve the 2nu-SVM at every nu of an interval at fixed asymmetry, exactly.
 
-    Parameters
-    ----------
-    svm : TwoNuSVM
-        The problem; only its samples and labels are used, no solver.
-    nu : pair (lo, hi)
-        Interval within [0, nu_max]; None for hi is nu_max. The path ends at nu_star if that is above lo; with None for
-        lo also where double precision can no longer tell the hulls apart, and what is below is not proved.
-    asymmetry : float
-        In (0, 1).
-    engine, certify, max_events, progress
-        As for `paretoclf.path.tracing.trace`.
+    For the arguments see `paretoclf.path.tracing.trace`. Only samples and labels of the problem are used, no solver.
 
     Raises
     ------
     InputError
         If nu or asymmetry is out of range, or every solution of the interval is trivial.
-    DegeneratePathError
-        If the path cannot be continued, or fails its certificate. No doubtful path is returned.
 
     References
     ----------
@@ -387,20 +375,12 @@ def trace_hulls(
 ) -> NuPath:
     """Solve the 2nu-SVM on a line in (1/nu_plus, 1/nu_minus), exactly.
 
-    Parameters
-    ----------
-    svm : TwoNuSVM
-    start, stop : pair (nu_plus, nu_minus)
-        In (0, 1]. Where the hulls meet on the way, the path ends there; if they meet at start, it comes from stop.
-    engine, certify, max_events, progress
-        As for `paretoclf.path.tracing.trace`.
+    For the arguments see `paretoclf.path.tracing.trace`. If the hulls meet at start, the path comes from stop.
 
     Raises
     ------
     InputError
         If start or stop is no such pair, they are the same, or the solution is trivial at both.
-    DegeneratePathError
-        As for `trace_nu`.
 
     Examples
     --------
@@ -541,10 +521,6 @@ class NuPath(OnPieces):
         lo, hi = (float(t) for t in self.pieces.t[[0, -1]])
         return LineOfNu(self.gram, self.y, self.line, (lo, hi))
 
-    @property
-    def _about(self) -> str:
-        return "t = 0 and t = 1 are {} = {!r} and {!r}".format(self.parameter, *self._whole_line.ends)
-
     @cached_property
     def star(self) -> NuStar | None:
         """At fixed asymmetry: the largest nu whose solution is trivial; None if the path does not get that far."""
@@ -629,8 +605,7 @@ class NuPath(OnPieces):
                 interval = best.b_interval
                 notes = (f"Not unique: every intercept in [{interval[0]:.6g}, {interval[1]:.6g}] is optimal.",)
         nu, asymmetry = self.line.nu(t)
-        w = self._stored_slope(t)
-        rule: Rule = linear_or_kernel(self.gram, self._coef(t), w, self._intercept(t), interval)
+        rule = self._rule_at(t, interval)
         if rho == 0.0:
             reason = f"trivial: w = 0 at nu = {nu:.6g}, and there is no classifier"
             rule, notes = NoRule(reason), (reason,)

@@ -19,7 +19,7 @@ from paretoclf.engine.sets import LEFT
 from paretoclf.path.nu import Hulls
 from paretoclf.problem.classifiers import KernelRule, NoRule, Rule
 from paretoclf.problem.gram import Gram
-from paretoclf.problem.lines import Labelled, LineOfNu, lines_of
+from paretoclf.problem.lines import Labelled, LineOfNu, lines_of, sizes_of
 from paretoclf.problem.nu import caps_of, equivalent_costs, to_asymmetry
 from paretoclf.problem.samples import distinct
 from paretoclf.proof.cells import CellsProof
@@ -120,14 +120,12 @@ class NuGrid:
         )
 
     def _pair(self, i: int, j: int) -> tuple[float, float]:
-        plus = int(np.count_nonzero(self.y > 0))
-        return to_asymmetry(float(self.nu_plus[i]), float(self.nu_minus[j]), plus, self.y.size - plus)
+        return to_asymmetry(float(self.nu_plus[i]), float(self.nu_minus[j]), *sizes_of(self.y))
 
     @property
     def distance(self) -> Array:
         """Distance of the two reduced hulls, ``2 |w| / nu``, shape (p, m)."""
-        plus = int(np.count_nonzero(self.y > 0))
-        nu, _ = to_asymmetry(self.nu_plus[:, None], self.nu_minus, plus, self.y.size - plus)
+        nu, _ = to_asymmetry(self.nu_plus[:, None], self.nu_minus, *sizes_of(self.y))
         return np.asarray(2 * np.sqrt(np.maximum(-2.0 * self.value, 0.0)) / nu)
 
     def scores(self, X: Any) -> Array:

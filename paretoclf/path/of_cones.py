@@ -17,7 +17,7 @@ import numpy as np
 from paretoclf.common.checks import Array, check_share
 from paretoclf.common.errors import InputError
 from paretoclf.engine.reduction.program import between
-from paretoclf.path.along import Beyond, Event, ProblemPoint, Shares
+from paretoclf.path.along import Beyond, Event, ProblemPoint, Shares, events_of
 from paretoclf.path.of_cones_stored import arrays_of
 from paretoclf.path.on_line import Source
 from paretoclf.path.program_ends import beyond_of
@@ -258,25 +258,21 @@ class ConePath(Scored):
         An inequality is active where its slack is 0 to five digits of its terms. These are properties of the points
         that the path goes through, not of the exact optimum.
         """
-        line, tables, names = self.program, [], []
+        line, tables, names, words = self.program, [], list[str](), list[Mapping[int, str]]()
         for name, reading in line.variables.items():
             values = np.array([np.ravel(reading.of(x)) for x in self._points])
             tables.append(np.abs(values) <= _ZERO * np.abs(values).max(initial=0.0))
-            names += [(f"{name}{entry}", "0", "not 0") for entry in reading.entries]
+            names += [f"{name}{entry}" for entry in reading.entries]
+            words += [{True: "0", False: "not 0"}] * values.shape[1]
         rows = [i for i in np.flatnonzero(line.base.kinds == "nonnegative").tolist() if line.label(i)]
         slacks = np.array([pair.s[rows] for pair in self.proof.pairs])
         now = [line.at(t) for t in self.t.tolist()]
         terms = [abs(each.b[rows]) + abs(each.A[rows]) @ abs(x) for each, x in zip(now, self._points, strict=True)]
         tables.append(slacks <= _ZERO * np.array(terms))
-        names += [(line.row_name(i), "active", "not active") for i in rows]
-        state = np.concatenate(tables, axis=1)
-        found = []
-        for j in range(1, self.t.size):
-            changed = np.flatnonzero(state[j] != state[j - 1]).tolist()
-            for i in changed:
-                name, yes, no = names[i]
-                found.append(Event(float(self.t[j]), name, *((yes, no) if state[j - 1, i] else (no, yes))))
-        return tuple(found)
+        names += [line.row_name(i) for i in rows]
+        words += [{True: "active", False: "not active"}] * len(rows)
+        found = events_of(self.t, np.concatenate(tables, axis=1), names, words, self.parameters)
+        return tuple(replace(event, item=-1) for event in found)
 
     @property
     def _gaps(self) -> Array:

@@ -32,7 +32,7 @@ from paretoclf.path.along import (
     Event,
     Shares,
     events_of,
-    moves,
+    words_of,
 )
 from paretoclf.path.of_problem_stored import arrays_of
 from paretoclf.path.on_line import Source, check_line
@@ -46,6 +46,7 @@ from paretoclf.path.program_ends import (
     taken_back,
 )
 from paretoclf.path.scored import Scored
+from paretoclf.path.unique import tight_rows
 from paretoclf.problem.parametric_qp import shortest_stretch
 from paretoclf.proof.line import LineProof
 from paretoclf.proof.programs import JUDGED, prove_program
@@ -159,11 +160,8 @@ class ProblemPath(Scored):
         line, sizes = self.program, Sizes(self.program)
         for j in range(len(self.labels)):
             x, z = self.points.segment(j)
-            units = Units.at(line, self.t[j : j + 2], x, z, sizes)
-            slack = between(line.b, self.t[j : j + 2, None]) - x @ line.A.T
-            size = np.abs(z).max(axis=0)
-            room, price = units.slacks[0] * np.abs(slack).max(axis=0), units.prices(size[None] > 0.0)[0] * size
-            yield labels_of_rows(line, price > CERTIFY, room <= CERTIFY)
+            tight, priced = tight_rows(line, self.t[j : j + 2], x, z, sizes)
+            yield labels_of_rows(line, priced, tight)
 
     @property
     def _gaps(self) -> Array:
@@ -176,7 +174,7 @@ class ProblemPath(Scored):
     @cached_property
     def events(self) -> tuple[Event, ...]:
         """What changes at each breakpoint between the ends, in the user's names."""
-        return events_of(self.t, self.labels, self.items, self.kinks, self.parameters)
+        return events_of(self.t, self.labels, self.items, words_of(self.kinks), self.parameters)
 
     def _columns(self, j: int, share: Shares) -> Array:
         return np.asarray(share.between(*self.points.segment(j)[0]))
@@ -194,7 +192,7 @@ class ProblemPath(Scored):
     @cached_property
     def _least(self) -> float:  # type: ignore[override]
         """No stretch that is shorter can be told from a point; 0 where all are."""
-        moving = [np.stack(pair) for pair in moves(self.ends).values()]
+        moving = [np.stack(pair) for pair in self._moves.values()]
         least = shortest_stretch(self.program.q, self.program.b, *moving)
         return least if (np.diff(self.t) > least).any() else 0.0
 

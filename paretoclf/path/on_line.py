@@ -74,18 +74,9 @@ class OnLine(OnSegments):
         """Names of the variables next to which a moving parameter stands: parabolas on a segment, or about so."""
         return self.program.parabolas
 
-    def parameters(self, t: float) -> dict[str, Any]:
-        """The parameters that move, at t."""
-        return {name: plain(between(ends, t)) for name, ends in moves(self.ends).items()}
-
     @property
-    def _moving(self) -> dict[str, tuple[float, float]]:
-        return {name: (float(a), float(b)) for name, (a, b) in moves(self.ends).items() if np.ndim(a) == 0}
-
-    @property
-    def axis(self) -> tuple[str, float, float]:
-        """What pictures have for t: the one parameter that moves, if it is a number, or t itself."""
-        return super().axis if len(moves(self.ends)) == 1 else ("t", 0.0, 1.0)
+    def _moves(self) -> Mapping[str, tuple[Any, Any]]:
+        return moves(self.ends)
 
     def at(self, t: float | Mapping[Any, Any] | None = None, /, **parameter: float) -> ProblemPoint:
         """The optimum at t, or where one parameter, a number that moves, has a value.
@@ -225,7 +216,7 @@ class OnLine(OnSegments):
 
     def _how_far(self) -> str:
         """From where to where, for a repr."""
-        moving, last = moves(self.ends), float(self.t[-1])
+        moving, last = self._moves, float(self.t[-1])
         if len(moving) == 1 and np.ndim(next(iter(moving.values()))[0]) == 0:
             (name, (first, stop)), *_ = moving.items()
             where = f"{name} {float(first):g} to {float(between((first, stop), last)):g}"

@@ -18,6 +18,7 @@ from paretoclf.path.along import Event, Shares
 from paretoclf.path.on_segments import OnSegments, Rates
 from paretoclf.path.pieces import Pieces
 from paretoclf.path.stored_samples import arrays_with
+from paretoclf.problem.classifiers import Rule, linear_or_kernel
 from paretoclf.problem.costs import Costs
 from paretoclf.problem.gram import Gram
 from paretoclf.problem.lines import SampleLine
@@ -84,7 +85,7 @@ class OnPieces(OnSegments):
         return ("alpha",)
 
     @property
-    def _moving(self) -> Mapping[str, tuple[float, float]]:
+    def _moves(self) -> Mapping[str, tuple[Any, Any]]:
         return {} if self.parameter == "t" else {self.parameter: (0.0, 1.0)}
 
     @cached_property
@@ -93,10 +94,6 @@ class OnPieces(OnSegments):
         problem, (low, high) = self.problem, self._range
         least = (high - low) * shortest_stretch(problem.q, problem.upper)
         return least if (np.diff(self.t) > least).any() else 0.0
-
-    def parameters(self, t: float) -> dict[str, Any]:
-        """The parameters that move, at t."""
-        return {} if self.parameter == "t" else {self.parameter: t}
 
     def costs(self, t: float) -> Any:
         """Costs at t; None where there are none."""
@@ -125,6 +122,15 @@ class OnPieces(OnSegments):
     def _at(self, t: float) -> Solution:
         """Solution at t, which is in the range of the path."""
         raise NotImplementedError
+
+    def rule(self, t: Any = None, /, **parameter: float) -> Rule:
+        """The classifier at t; where as for `at`."""
+        return self.at(t, **parameter).classifier
+
+    def _rule_at(self, t: float, interval: tuple[float, float] | None = None) -> Rule:
+        """The rule of what is stored at t."""
+        w = self.slope(t) if self.gram.linear else None
+        return linear_or_kernel(self.gram, self._coef(t), w, self._intercept(t), interval)
 
     def _unit(self, t: float) -> float:
         """What stored multipliers, slopes and intercepts are to be multiplied by."""
@@ -167,7 +173,7 @@ class OnPieces(OnSegments):
     @property
     def _about(self) -> str:
         """What a certificate file says of the two ends, beside its problem."""
-        return ""
+        return f"t = 0 and t = 1 are {self.parameter} = {self._range[0]!r} and {self._range[1]!r}"
 
     @property
     def problem(self) -> ParametricQP:
@@ -218,6 +224,10 @@ class OnPieces(OnSegments):
             index, a = self._margin(j, Shares.of(t, float(P.t[j]), float(P.t[j + 1])))
             alpha[k, index] = self._unit(t) * a
         return np.ascontiguousarray(alpha.T), caps
+
+    def _multipliers(self, points: Array) -> tuple[Array, Array]:
+        """Multipliers that are judged, and caps, at increasing points, (n, k) each."""
+        return self._expand(points)
 
     def _between(self, start: Array, end: Array, t: float, j: int | None = None) -> Any:
         """What goes from ``start[j]`` to ``end[j]`` on piece j, at t."""
@@ -301,7 +311,8 @@ class OnPieces(OnSegments):
 
     def _knot_coef(self, knots: Array) -> Array:
         """Coefficients of the stored slopes at some knots, shape (n, k)."""
-        return np.asarray(self.y[:, None] * self._expand(knots)[0] / np.array([self._unit(float(t)) for t in knots]))
+        units = np.array([self._unit(float(t)) for t in knots])
+        return np.asarray(self.y[:, None] * self._multipliers(knots)[0] / units)
 
     def _knot_intercepts(self) -> tuple[Array, Array]:
         """Intercepts at both ends of each piece, shape (k,) each."""

@@ -17,9 +17,11 @@ from paretoclf.common.errors import InputError
 from paretoclf.common.files import AnyFile, write_file
 from paretoclf.common.tables import Tabular
 from paretoclf.common.tolerances import AFFINE
+from paretoclf.engine.reduction.program import between
 from paretoclf.path.along import Event, PriceAlong, Shares, Slope, Slopes, SolverComparison
 
 if TYPE_CHECKING:
+    from paretoclf.problem.classifiers import Rule
     from paretoclf.roc.error_curve import ErrorCurve
     from paretoclf.roc.scores import PathScores
 
@@ -85,17 +87,21 @@ class OnSegments(Tabular):
         """Every change of a variable, a constraint or a sample, in order."""
         raise NotImplementedError
 
-    def parameters(self, t: float) -> dict[str, Any]:
-        """The parameters that move, at t."""
+    @property
+    def _moves(self) -> Mapping[str, tuple[Any, Any]]:
+        """The parameters that move and are affine in t, by name: what each is at t = 0 and at t = 1."""
         raise NotImplementedError
 
-    @property
-    def _moving(self) -> Mapping[str, tuple[float, float]]:
-        """Numbers that are affine in t, by name: what each is at t = 0 and at t = 1."""
-        return {}
+    def parameters(self, t: float) -> dict[str, Any]:
+        """The parameters that move, at t."""
+        return {name: plain(between(ends, t)) for name, ends in self._moves.items()}
 
     def at(self, t: Any = None, /, **parameter: float) -> Any:
         """The optimum at t, or where one number that moves has a value, as in ``path.at(lam=0.5)``."""
+        raise NotImplementedError
+
+    def rule(self, t: Any = None, /, **parameter: float) -> Rule:
+        """The classifier at t; where as for `at`."""
         raise NotImplementedError
 
     def _value(self, t: float) -> float:
@@ -184,10 +190,15 @@ class OnSegments(Tabular):
     @property
     def axis(self) -> tuple[str, float, float]:
         """What pictures have for t: the one number that moves, and what it is at t = 0 and t = 1; or t itself."""
-        if len(self._moving) != 1:
+        if len(self._moves) != 1 or not self._moving:
             return self.parameter, 0.0, 1.0
         ((name, ends),) = self._moving.items()
         return name, *ends
+
+    @property
+    def _moving(self) -> dict[str, tuple[float, float]]:
+        """The numbers among the parameters that move."""
+        return {name: (float(first), float(last)) for name, (first, last) in self._moves.items() if not np.ndim(first)}
 
     def _per(self, name: str) -> tuple[float, float]:
         """What a number that moves is at t = 0 and at t = 1."""

@@ -36,6 +36,12 @@ class Pieces:
     rho0: Array = field(default_factory=lambda: np.zeros(0))
     rho1: Array = field(default_factory=lambda: np.zeros(0))
 
+    @classmethod
+    def still(cls, t: Array, margin: Index, a: Array, b: Array, value: float, w: Array | None, state: State) -> Pieces:
+        """One piece on which only the intercept moves, from b[0] to b[1]; ``w`` (2, d) at both ends."""
+        values, changes = np.array([[value, value, 0.0]]), np.zeros((3, 0), dtype=np.int64)
+        return cls(t, np.array([0, margin.size]), margin, a, a, b[:1], b[1:], values, w, state, changes)
+
     def scaled(self, a: float = 1.0, w: float = 1.0, b: float = 1.0, value: float = 1.0) -> Pieces:
         """Multipliers, slopes, intercepts with margins, and values so many times as large."""
         P, slopes = self, None if self.w is None else w * self.w

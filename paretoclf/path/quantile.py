@@ -33,7 +33,7 @@ from paretoclf.path.on_pieces import proved
 from paretoclf.path.pieces import Pieces
 from paretoclf.path.precise import Precise, PreciseSolver
 from paretoclf.path.refining import Refining
-from paretoclf.problem.classifiers import KernelRule, LinearRule, Rule, linear_or_kernel
+from paretoclf.problem.classifiers import Rule, linear_or_kernel
 from paretoclf.problem.costs import Costs
 from paretoclf.problem.exact_sums import inner, times
 from paretoclf.problem.lines import Homogeneous, LineOfTau, sides_of
@@ -60,27 +60,8 @@ def trace_quantile(
 ) -> QuantilePath:
     """Solve the quantile SVM at every tau of an interval, exactly.
 
-    Parameters
-    ----------
-    svm : QuantileSVM
-        The problem; only its samples, labels and bias are used, no solver.
-    tau : pair (lo, hi)
-        Interval within [0, 1]; both ends may be reached.
-    lam : float
-        Weight of the squared norm, positive.
-    engine, certify, max_events, progress
-        As for `paretoclf.path.tracing.trace`.
-
-    Returns
-    -------
-    QuantilePath
-
-    Raises
-    ------
-    InputError
-        If tau is no such interval, or lam is not positive.
-    DegeneratePathError
-        If the path cannot be continued, or fails its certificate. No doubtful path is returned.
+    For the arguments see `paretoclf.path.tracing.trace`. Only samples, labels and bias of the problem are used, no
+    solver.
 
     References
     ----------
@@ -135,17 +116,14 @@ def _walked(
     middle = min(max(0.5, lo), hi)
     _go_up(problem, line, bases, costs(middle), max_events)
     walk = CapsWalk(problem, bases, max_events, None if progress is None else lambda s: progress(s / (hi - lo)))
-    here = problem.snapshot()
-    problem.record_from_here()
-    upwards = walk.stages(costs(middle), costs(hi), 1 - middle, 1 - hi) if middle < hi else []
-    log = problem.log
+    log, upwards, other, backward = walk.both_ways(
+        lambda: walk.stages(costs(middle), costs(hi), 1 - middle, 1 - hi) if middle < hi else [],
+        lambda: walk.stages(costs(middle), costs(lo), middle, lo) if lo < middle else [],
+    )
     forward: list[Stage] = [_FromOne(**vars(stage)) for stage in upwards]
     for stage in forward:
         log = _at_doubles(log, stage)
-    problem.restore(here)
-    problem.record_from_here()
-    backward = walk.stages(costs(middle), costs(lo), middle, lo) if lo < middle else []
-    return log, forward, problem.log, backward
+    return log, forward, other, backward
 
 
 @dataclass(frozen=True)
@@ -279,10 +257,6 @@ class QuantilePath(Refining):
         lo, hi = (float(tau) for tau in self.pieces.t[[0, -1]])
         return LineOfTau(self.gram, self.y, self.bias, self.lam, (lo, hi))
 
-    @property
-    def _about(self) -> str:
-        return "t = 0 and t = 1 are tau = {!r} and {!r}".format(*self._whole_line.ends)
-
     def costs(self, tau: float) -> Costs:
         """Costs at which the 2C-SVM without intercept has the same solution."""
         tau, total = self._inside(tau), 2 / (self.y.size * self.lam)
@@ -307,12 +281,6 @@ class QuantilePath(Refining):
             return 0.0
         return float(self._coef(tau).sum()) if self.pieces.w is None else super()._intercept(tau, j)
 
-    def rule(self, tau: float) -> Rule:
-        """The classifier at tau."""
-        if self.gram.linear:
-            return LinearRule(self.slope(tau), self.intercept(tau), names=self.gram.names)
-        return KernelRule(self.gram, self._coef(tau), self.intercept(tau))
-
     def _value_unit(self, t: float) -> float:
         return self.lam
 
@@ -322,7 +290,7 @@ class QuantilePath(Refining):
             better = self._precise(tau)
             if better is not None:
                 return better[1]
-        return self._solution(tau, self.rule(tau), evidence)
+        return self._solution(tau, self._rule_at(tau), evidence)
 
     def _solution(self, tau: float, rule: Rule, evidence: Evidence) -> Solution:
         return Solution(

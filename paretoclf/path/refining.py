@@ -16,7 +16,7 @@ import numpy as np
 from paretoclf.common.checks import Array, Index
 from paretoclf.common.tolerances import CERTIFY, FAST_ERROR, ROUNDED, STEEP, VALUE_ROUNDING
 from paretoclf.path.on_pieces import OnPieces
-from paretoclf.path.precise import Precise, PreciseSolver
+from paretoclf.path.precise import Precise
 from paretoclf.proof.certificates import Certificate
 from paretoclf.proof.exact import ExactBounds
 from paretoclf.proof.line import LineProof
@@ -32,11 +32,6 @@ NEAR = 4 * float(np.finfo(float).eps)  # from a breakpoint: there the basis befo
 class Refining(OnPieces):
     """A path that is proved with multipliers in two doubles where one is not enough."""
 
-    @property
-    def _solver(self) -> PreciseSolver:
-        """What solves on a basis in twice the precision."""
-        raise NotImplementedError
-
     def _solve(self, t: float, j: int) -> Precise | None:
         """Solution at t on the basis of piece j."""
         raise NotImplementedError
@@ -48,10 +43,6 @@ class Refining(OnPieces):
     def _slope_of(self, solution: Solution) -> Array | None:
         """The slope of a solution that was judged; None where it is that of the multipliers."""
         raise NotImplementedError
-
-    def _multipliers(self, points: Array) -> tuple[Array, Array]:
-        """Multipliers that are judged, and caps, at increasing points, (n, k) each."""
-        return self._expand(points)
 
     def _judge(self, points: Array) -> list[Certificate]:
         alpha, caps = self._multipliers(points)

@@ -438,26 +438,25 @@ def _both_ends(named: dict[str, Any], called: str = "cvxpy.Problem") -> tuple[An
     return named.get("start"), named.get("stop")
 
 
-def source_here(problem: Any) -> Any:
-    """A cvxpy.Problem at the values that its parameters have, or a `QP` at 0, as a line on which nothing moves."""
+def _lines_of_program(problem: Any) -> Any:
+    """What has the lines of a cvxpy.Problem, or of a `QP`, imported when one is traced."""
     if isinstance(problem, QP):
         from paretoclf.solve.of_arrays import LineOfArrays
 
-        return LineOfArrays.here(problem)
+        return LineOfArrays
     from paretoclf.solve.to_qp import LineOfPrograms
 
-    return LineOfPrograms.here(problem)
+    return LineOfPrograms
+
+
+def source_here(problem: Any) -> Any:
+    """A cvxpy.Problem at the values that its parameters have, or a `QP` at 0, as a line on which nothing moves."""
+    return _lines_of_program(problem).here(problem)
 
 
 def source_between(problem: Any, start: Any, stop: Any, still: bool = False) -> Any:
     """A cvxpy.Problem, or a `QP`, and a line of its parameters, on which nothing may move only if that is said."""
-    if isinstance(problem, QP):
-        from paretoclf.solve.of_arrays import LineOfArrays
-
-        return LineOfArrays(problem, start, stop, still)
-    from paretoclf.solve.to_qp import LineOfPrograms
-
-    return LineOfPrograms(problem, start, stop, still)
+    return _lines_of_program(problem)(problem, start, stop, still)
 
 
 def _follow_program(source: Any, **how: Any) -> ProblemPath:

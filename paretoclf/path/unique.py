@@ -23,14 +23,14 @@ from paretoclf.proof.row_units import Sizes, Units
 _NONE = 1e-9
 
 
-def tight_rows(line: ProgramLine, t: float, x: Array, z: Array, sizes: Sizes | None = None) -> tuple[Mask, Mask]:
-    """Rows that hold with equality at an optimal pair, and those of them with a multiplier; equations are both."""
-    units = Units.at(line, np.array([t]), x[None], z[None], sizes)
-    slack = np.abs(between(line.b, t) - line.A @ x)
-    tight = units.slacks[0] * slack <= CERTIFY
-    priced = units.prices((z != 0.0)[None])[0] * np.abs(z) > CERTIFY
-    equation = np.arange(line.m) < line.equations
-    return tight | equation | priced, priced | equation
+def tight_rows(line: ProgramLine, t: Array, x: Array, z: Array, sizes: Sizes | None = None) -> tuple[Mask, Mask]:
+    """Rows that hold with equality at all of some optimal pairs, and those that have a multiplier at one.
+
+    ``t`` (k,), ``x`` (k, columns) and ``z`` (k, rows); ``sizes`` are those of the line, where they are known.
+    """
+    units = Units.at(line, t, x, z, sizes)
+    slack, size = np.abs(between(line.b, t[:, None]) - x @ line.A.T).max(axis=0), np.abs(z).max(axis=0)
+    return units.slacks[0] * slack <= CERTIFY, units.prices(size[None] > 0.0)[0] * size > CERTIFY
 
 
 def undetermined(line: ProgramLine, t: float, x: Array, z: Array) -> tuple[Mask, Mask]:
@@ -49,8 +49,9 @@ def undetermined(line: ProgramLine, t: float, x: Array, z: Array) -> tuple[Mask,
     >>> [each.tolist() for each in undetermined(line, 0.0, x, z)]
     [[False, True, False], [False, False]]
     """
-    tight, priced = tight_rows(line, t, x, z)
-    A = sp.csr_array(line.A)
+    tight, priced = tight_rows(line, np.array([t]), x[None], z[None])
+    A, equation = sp.csr_array(line.A), np.arange(line.m) < line.equations
+    tight, priced = tight | priced | equation, priced | equation
     weak = np.flatnonzero(tight & ~priced)
     columns = _moving(_scaled(sp.vstack([line.P, A[np.flatnonzero(priced)]])), _scaled(A[weak]))
     rows = np.flatnonzero(tight)

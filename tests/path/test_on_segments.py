@@ -132,6 +132,13 @@ def test_where_it_is_and_what_it_is_called(path):
     assert not {*path.variables} & {*path.duals}
 
 
+@pytest.mark.parametrize("kind", ["ray", "far samples", "kernel", "quantile, bias", "nu", "soft margins", "within eps"])
+def test_the_rule_is_that_of_the_point(path):
+    new = X[:5] + 0.1
+    for t in inner(path, 2):
+        assert path.rule(t).decision_function(new) == pytest.approx(path.scores(new)(t), abs=1e-8)
+
+
 @every
 def test_a_value_is_that_of_the_point(path):
     t = np.array(inner(path))
