@@ -28,8 +28,8 @@ _BOUNDS = {
 class Shares(NamedTuple):
     """Weights of both ends of a piece: each accurate relative to itself, as what vanishes at an end asks for."""
 
-    before: float
-    after: float
+    before: Any
+    after: Any
 
     @classmethod
     def of(cls, t: float, start: float, end: float) -> Shares:
@@ -40,6 +40,10 @@ class Shares(NamedTuple):
     def between(self, start: Any, end: Any) -> Any:
         """What goes from start to end."""
         return self.before * start + self.after * end
+
+    def parabola(self, start: Any, end: Any, bend: Any) -> Any:
+        """The same along a parabola: a quarter of the bend below the chord in its middle."""
+        return self.before * start + self.after * end - self.before * self.after * bend
 
 
 @dataclass(frozen=True, repr=False)

@@ -311,10 +311,7 @@ class Path(Refining):
         )
         if np.array_equal(per_sample(self.line.start, self.y), per_sample(self.line.stop, self.y)):
             return f"Path(one point, {a}, {self.y.size} samples, margin set of {int(self.n_margin.max())})"
-        return (
-            f"Path({a} to {b}, {self.y.size} samples, "
-            f"{self.breakpoints.size} breakpoints, margin sets of up to {int(self.n_margin.max())})"
-        )
+        return self._printed(f"{a} to {b}")
 
     _about = ""  # the line of costs has its ends
 

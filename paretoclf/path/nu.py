@@ -501,14 +501,10 @@ class NuPath(OnPieces):
 
     def __repr__(self) -> str:
         lo, hi = self.breakpoints[[0, -1]]
-        what = (
+        return self._printed(
             f"nu {lo:g} to {hi:g}, asymmetry={self.line.asymmetry:g}"
             if isinstance(self.line, FixedAsymmetry)
             else f"t {lo:g} to {hi:g}, (nu_plus, nu_minus) {_pair(self.line.start)} to {_pair(self.line.stop)}"
-        )
-        return (
-            f"NuPath({what}, {self.y.size} samples, {self.breakpoints.size} breakpoints, "
-            f"margin sets of up to {int(self.n_margin.max())})"
         )
 
     @property

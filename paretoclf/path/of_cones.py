@@ -198,7 +198,7 @@ class ConePath(Scored):
             A parameter, a number that moves, for a unit of which it is; by default for t.
         """
         t, line = self._where(t, parameter), self.program
-        first, last = self._per(per) if per is not None else (0.0, 1.0)
+        first, last = self._per(per)
         if line.A_stop is not None:
             raise InputError(
                 "slopes has no bounds where a parameter multiplies a variable of a constraint: the optimal value is "

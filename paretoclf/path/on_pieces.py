@@ -95,6 +95,12 @@ class OnPieces(OnSegments):
         least = (high - low) * shortest_stretch(problem.q, problem.upper)
         return least if (np.diff(self.t) > least).any() else 0.0
 
+    def _printed(self, where: str, bends: str | None = None) -> str:
+        """How it prints: where it goes, and how large it is."""
+        bends = bends or f"{self.breakpoints.size} breakpoints"
+        sizes = f"{self.y.size} samples, {bends}, margin sets of up to {int(self.n_margin.max())}"
+        return f"{type(self).__name__}({where}, {sizes})"
+
     def costs(self, t: float) -> Any:
         """Costs at t; None where there are none."""
         raise NotImplementedError
@@ -266,18 +272,18 @@ class OnPieces(OnSegments):
         return [self.slope(u) if name == "w" else self.alpha(u) for u in points]
 
     def _rates(self, j: int, t: float) -> Rates:
-        ends, (before, after), bent = self.t[j : j + 2], self._locate(t, j)[1], self._bent(t)
+        ends, share, bent = self.t[j : j + 2], self._locate(t, j)[1], self._bent(t)
         length, here, units = float(ends[1] - ends[0]), np.array([t]), [self._unit(float(end)) for end in ends]
 
         def rate(name: str) -> Any:
             first, last = self._read(name, j, np.array([0.0, 1.0]), ends)
             return self._unit(t) * (last / units[1] - first / units[0]) / length + (
-                bent * self._read(name, j, np.array([after]), here)[0] if bent else 0.0
+                bent * self._read(name, j, np.array([share.after]), here)[0] if bent else 0.0
             )
 
         start, end, bend = self.pieces.value[j].tolist()
-        value = start + after * (end - start) - before * after * bend
-        grows = self._unit(t) ** 2 * ((end - start - (before - after) * bend) / length + 2.0 * bent * value)
+        value, speed = share.parabola(start, end, bend), (end - start - (share.before - share.after) * bend) / length
+        grows = self._unit(t) ** 2 * (speed + 2.0 * bent * value)
         return grows, {name: rate(name) for name in self.variables}, {name: rate(name) for name in self.duals}
 
     def scores(self, X: Any) -> PathScores:
@@ -404,8 +410,7 @@ class OnPieces(OnSegments):
 
     def _value_on(self, j: int, share: Shares) -> float:
         """The same at a share of a piece."""
-        start, end, bend = self.pieces.value[j].tolist()
-        return float(share.between(start, end) - share.before * share.after * bend)
+        return float(share.parabola(*self.pieces.value[j].tolist()))
 
     def sets(self, t: float) -> State:
         """Set of each sample on the piece that begins at or contains t: 0 right, 1 left, 2 margin; shape (n,)."""

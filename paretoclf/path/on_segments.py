@@ -200,8 +200,10 @@ class OnSegments(Tabular):
         """The numbers among the parameters that move."""
         return {name: (float(first), float(last)) for name, (first, last) in self._moves.items() if not np.ndim(first)}
 
-    def _per(self, name: str) -> tuple[float, float]:
-        """What a number that moves is at t = 0 and at t = 1."""
+    def _per(self, name: str | None) -> tuple[float, float]:
+        """What a number that moves is at t = 0 and at t = 1; without a name that of t."""
+        if name is None:
+            return 0.0, 1.0
         if name not in self._moving:
             known = ", ".join(self._moving) or "none"
             raise InputError(f"per must be a parameter that is a number and moves, one of {known}, got {name!r:.100}")
@@ -269,7 +271,7 @@ class OnSegments(Tabular):
         (2.666667, [0.0], 1.0)
         """
         t = self._where(t, parameter)
-        (first, last), pieces, ends = (0.0, 1.0) if per is None else self._per(per), self.stretches, self.t
+        (first, last), pieces, ends = self._per(per), self.stretches, self.t
         after = int(np.searchsorted(ends[pieces + 1], t + self._least, side="right"))
         before = int(np.searchsorted(ends[pieces], t - self._least, side="left")) - 1
 

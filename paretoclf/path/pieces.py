@@ -102,7 +102,7 @@ class Pieces:
         at, F = Shares.of(t, P.t[-2], P.t[-1]), slice(int(P.ptr[-2]), None)
         a, b = at.between(P.a0[F], P.a1[F]), at.between(P.b0[-1], P.b1[-1])
         start, end, bend = P.value[-1]
-        middle = at.between(start, end) - at.before * at.after * bend
+        middle = at.parabola(start, end, bend)
         value = [[start, middle, at.after**2 * bend], [middle, end, at.before**2 * bend]]
         w = None if P.w is None else np.concatenate([P.w[:-1], [at.between(P.w[-2], P.w[-1])], P.w[-1:]])
         margin = [] if not P.rho0.size else [at.between(P.rho0[-1], P.rho1[-1])]

@@ -242,10 +242,7 @@ class QuantilePath(Refining):
 
     def __repr__(self) -> str:
         lo, hi = self.breakpoints[[0, -1]]
-        return (
-            f"QuantilePath(tau {lo:g} to {hi:g}, lam={self.lam:g}, {self.y.size} samples, "
-            f"{self.kinks.size} kinks, margin sets of up to {int(self.n_margin.max())})"
-        )
+        return self._printed(f"tau {lo:g} to {hi:g}, lam={self.lam:g}", f"{self.kinks.size} kinks")
 
     @property
     def kinks(self) -> Array:

@@ -10,15 +10,15 @@ free, there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from joblib import Parallel, delayed
 
-from paretoclf.common.checks import Array
 from paretoclf.common.errors import InputError
 from paretoclf.common.progress import counted
 from paretoclf.common.tables import SHOWN, Tabular, listing
@@ -136,15 +136,6 @@ class _Number:
     sign: float
 
 
-@dataclass
-class _OneMoves:
-    """A program of which one number moves, as what `trace_problem` follows."""
-
-    line: ProgramLine
-    ends: tuple[Mapping[str, Array], Mapping[str, Array]]
-    seconds: float = 0.0
-
-
 def ranges(problem: Any, *, n_jobs: int | None = None, progress: bool | None = None) -> Ranges:
     """How the optimal value changes with every cost, right-hand side and bound, on both sides, and how far that holds.
 
@@ -252,11 +243,11 @@ def _range(line: ProgramLine, number: _Number) -> tuple[float, NumberRange]:
     unit = abs(value) or float(np.median(sizes) if sizes.size else 1.0)
 
     def towards(side: float) -> Any:
-        def source_at(begin: float, end: float) -> _OneMoves:
-            moved = np.stack([data, data])
+        def source_at(begin: float, end: float) -> Any:
+            moved: Any = np.stack([data, data])
             moved[:, number.place] += number.sign * side * np.array([begin, end])
             ends = ({"number": np.array(value + side * begin)}, {"number": np.array(value + side * end)})
-            return _OneMoves(replace(line, q=moved) if number.vector == "q" else replace(line, b=moved), ends)
+            return SimpleNamespace(line=replace(line, **{number.vector: moved}), ends=ends, seconds=0.0)
 
         return beside(source_at, unit)
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from paretoclf.common.checks import Array, Index
 from paretoclf.common.tolerances import CERTIFY, FAST_ERROR, ROUNDED, STEEP, VALUE_ROUNDING
+from paretoclf.path.along import Shares
 from paretoclf.path.on_pieces import OnPieces
 from paretoclf.path.precise import Precise
 from paretoclf.proof.certificates import Certificate
@@ -160,11 +161,10 @@ class Refining(OnPieces):
                 if w is not None:
                     w[k, e] = one.w
         t, b, alpha, which = t[found], b[found], alpha[found], which[found]
+        first, last = pieces.t[which, None], pieces.t[which + 1, None]
         start, end, bend = pieces.value[which].T[:, :, None]
-        before, after = (pieces.t[which + 1, None] - t), (t - pieces.t[which, None])
-        whole = before + after
-        values = (before * start + after * end) / whole - before * after / whole**2 * bend
-        shorter = np.column_stack([values, bend * (np.diff(t) / whole[:, :1]) ** 2])
+        values = Shares((last - t) / (last - first), (t - first) / (last - first)).parabola(start, end, bend)
+        shorter = np.column_stack([values, bend * (np.diff(t) / (last - first)) ** 2])
         return Refined(t, alpha, b, None if w is None else w[found], shorter), which
 
     def _solved(self, t: float, j: int, near_breakpoints: bool) -> Precise | None:
