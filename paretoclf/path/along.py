@@ -66,10 +66,8 @@ class ProblemPoint:
     duals: Mapping[str, Any]
 
     def __repr__(self) -> str:
-        lines = [f"optimum at t = {self.t:.6g}{those(self.parameters)}: value {self.value:.10g}"]
-        lines += [f"  {name} = {shown(value)}" for name, value in self.variables.items()]
-        lines += [f"  dual of {name} = {shown(value)}" for name, value in self.duals.items()]
-        return "\n".join(lines)
+        head = f"optimum at t = {self.t:.6g}{those(self.parameters)}: value {self.value:.10g}"
+        return "\n".join([head, *listed(self.variables, self.duals)])
 
 
 @dataclass(frozen=True)
@@ -398,6 +396,12 @@ def shown(value: Any) -> str:
     entries = [f"{number:.4g}" for number in array.ravel()[:6]]
     more = f", ... ({array.size} entries)" if array.size > 6 else ""
     return f"[{', '.join(entries)}{more}]"
+
+
+def listed(variables: Mapping[str, Any], duals: Mapping[str, Any]) -> list[str]:
+    """A line for each variable, and for the multipliers of each constraint."""
+    lines = [f"  {name} = {shown(value)}" for name, value in variables.items()]
+    return lines + [f"  dual of {name} = {shown(value)}" for name, value in duals.items()]
 
 
 def those(parameters: Mapping[str, Any]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol, cast, overload
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict, Unpack, cast, overload
 
 from paretoclf.common.checks import check_share, what_it_is
 from paretoclf.common.errors import InputError
@@ -57,6 +57,20 @@ class Program(Protocol):
         ...
 
 
+class _How(TypedDict, total=False):
+    """How any exact path is traced."""
+
+    certify: bool
+    max_events: int | None
+    progress: bool | None
+
+
+class _HowOfSamples(_How, total=False):
+    """The same of the four that have a tracker of their own."""
+
+    engine: str | None
+
+
 class Searching(Protocol):
     """What a search over formulations is known by."""
 
@@ -75,15 +89,7 @@ class Parametric(Protocol):
 
 
 @overload
-def trace(
-    svm: Program | QP,
-    start: Mapping[Any, Any],
-    stop: Mapping[Any, Any],
-    *,
-    certify: bool = True,
-    max_events: int | None = None,
-    progress: bool | None = None,
-) -> ProblemPath: ...
+def trace(svm: Program | QP, start: Mapping[Any, Any], stop: Mapping[Any, Any], **how: Unpack[_How]) -> ProblemPath: ...
 
 
 @overload
@@ -104,56 +110,22 @@ def trace(
 
 
 @overload
-def trace(
-    svm: Labelled,
-    *,
-    nu: Any,
-    asymmetry: Any,
-    engine: str | None = None,
-    certify: bool = True,
-    max_events: int | None = None,
-    progress: bool | None = None,
-) -> NuPath: ...
+def trace(svm: Labelled, *, nu: Any, asymmetry: Any, **how: Unpack[_HowOfSamples]) -> NuPath: ...
 
 
 @overload
 def trace(
-    svm: Weighted,
-    start: Any,
-    stop: Any,
-    *,
-    hub: Path | Solution | None = None,
-    engine: str | None = None,
-    certify: bool = True,
-    max_events: int | None = None,
-    progress: bool | None = None,
+    svm: Weighted, start: Any, stop: Any, *, hub: Path | Solution | None = None, **how: Unpack[_HowOfSamples]
 ) -> Path: ...
 
 
 @overload
-def trace(
-    svm: Homogeneous,
-    *,
-    tau: Any,
-    lam: Any,
-    engine: str | None = None,
-    certify: bool = True,
-    max_events: int | None = None,
-    progress: bool | None = None,
-) -> QuantilePath: ...
+def trace(svm: Homogeneous, *, tau: Any, lam: Any, **how: Unpack[_HowOfSamples]) -> QuantilePath: ...
 
 
 @overload
 def trace(
-    svm: Ratio,
-    *,
-    theta: Any,
-    C_plus: Any = None,
-    C_minus: Any = None,
-    engine: str | None = None,
-    certify: bool = True,
-    max_events: int | None = None,
-    progress: bool | None = None,
+    svm: Ratio, *, theta: Any, C_plus: Any = None, C_minus: Any = None, **how: Unpack[_HowOfSamples]
 ) -> MarginPath: ...
 
 
@@ -294,12 +266,13 @@ def trace(
     given = {"start": start, "stop": stop, "hub": hub, "tau": tau, "lam": lam, "theta": theta}
     given |= {"C_plus": C_plus, "C_minus": C_minus, "nu": nu, "asymmetry": asymmetry}
     how: dict[str, Any] = {"certify": certify, "max_events": max_events, "progress": progress}
+    words = {name: value for name, value in (given | {"engine": engine}).items() if value is not None} | others
     if eps is not None:
-        return _trace_within(svm, given | {"engine": engine}, others, (eps, n_jobs), how)
+        return _trace_within(svm, words, (eps, n_jobs), how)
     if n_jobs is not None:
         raise InputError(f"n_jobs must be left out for an exact path, got {n_jobs!r:.100}: one comes after the other")
     if _of_cvxpy(svm) or isinstance(svm, QP) or _by_its_own_names(svm, given | others):
-        program = _trace_program(svm, given | {"engine": engine}, others, how)
+        program = _trace_program(svm, words, how)
         logger.info("traced in %.2f s: %r", sum(program.seconds.values()), program)
         return program
     lines = lines_of(svm)
@@ -387,9 +360,8 @@ def _by_its_own_names(svm: Any, given: Mapping[str, Any]) -> bool:
     return svm.lines is LineOfCosts and names == set(svm.domain)
 
 
-def _trace_program(svm: Any, given: dict[str, Any], others: dict[str, Any], how: dict[str, Any]) -> ProblemPath:
+def _trace_program(svm: Any, named: dict[str, Any], how: dict[str, Any]) -> ProblemPath:
     """The path of a cvxpy.Problem, or of a formulation by the names of its parameters."""
-    named = {name: value for name, value in given.items() if value is not None} | others
     if not (_of_cvxpy(svm) or isinstance(svm, QP)):
         from paretoclf.solve.of_formulation import source_of  # CVXPY, which other paths do without
 
@@ -399,15 +371,12 @@ def _trace_program(svm: Any, given: dict[str, Any], others: dict[str, Any], how:
     )
 
 
-def _trace_within(
-    svm: Any, given: dict[str, Any], others: dict[str, Any], asked: tuple[Any, Any], how: dict[str, Any]
-) -> ConePath:
+def _trace_within(svm: Any, named: dict[str, Any], asked: tuple[Any, Any], how: dict[str, Any]) -> ConePath:
     """The path of a cvxpy.Problem, or of a formulation by the names of its parameters, within eps."""
     eps, n_jobs = check_share(asked[0], "eps"), asked[1]
     if how["certify"] is not True or how["max_events"] is not None:
         name = "max_events" if how["certify"] is True else "certify"
         raise InputError(f"{name} must be left out with eps, got {how[name]!r:.100}: nothing is returned unproved")
-    named = {name: value for name, value in given.items() if value is not None} | others
     if hasattr(type(svm), "trace_within"):  # a search over formulations
         if n_jobs is not None:
             raise InputError(f"n_jobs must be left out for {type(svm).__name__}, got {n_jobs!r:.100}")

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from paretoclf.common.checks import Array, Mask
 from paretoclf.engine.reduction.plane import ProgramPlane
-from paretoclf.path.along import shown, those
+from paretoclf.path.along import listed, shown, those
 from paretoclf.path.maps.polygon import area, centroid
 from paretoclf.proof.rays import RayProof
 
@@ -38,10 +38,8 @@ class MapPoint:
     region: int
 
     def __repr__(self) -> str:
-        lines = [f"optimum{those(self.parameters)}: value {self.value:.10g}, region {self.region}"]
-        lines += [f"  {name} = {shown(value)}" for name, value in self.variables.items()]
-        lines += [f"  dual of {name} = {shown(value)}" for name, value in self.duals.items()]
-        return "\n".join(lines)
+        head = f"optimum{those(self.parameters)}: value {self.value:.10g}, region {self.region}"
+        return "\n".join([head, *listed(self.variables, self.duals)])
 
 
 @dataclass(frozen=True, repr=False)
