@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from paretoclf.common.errors import InputError
+from paretoclf.common.storage import finite, whole
 from paretoclf.engine.sets import LEFT, MARGIN, RIGHT
 from paretoclf.path.cost import Path
 from paretoclf.path.margins import MarginPath
 from paretoclf.path.nu import NuPath
 from paretoclf.path.on_pieces import OnPieces
-from paretoclf.path.storage import finite, whole
 
 
 def check_pieces(path: OnPieces) -> None:

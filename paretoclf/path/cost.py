@@ -467,9 +467,8 @@ class Path(Refining):
         left = np.delete(self.y, which)
         if not ((left > 0).any() and (left < 0).any()):
             raise InputError(f"samples must leave somebody in each class, got {samples!r}: what is left has one label")
-        ends = [self.caps(0.0), self.caps(1.0)]
-        for caps in ends:
-            caps[which] = 0.0
+        ends = self._whole_line.caps
+        ends[:, which] = 0.0
         return self.between(*ends, engine=engine, progress=progress)
 
     def leave_one_out(
@@ -527,10 +526,8 @@ class Path(Refining):
 
     def _most_multipliers(self) -> Array:
         """A bound on the sum of the multipliers at each knot: those of either class add up to the same."""
-        positive, t = self.y > 0, self.pieces.t
-        ends = [self.caps(float(end)) for end in t[[0, -1]]]  # affine in between
-        share = (t - t[0]) / (t[-1] - t[0])
-        sums = [(1 - share) * ends[0][one].sum() + share * ends[1][one].sum() for one in (positive, ~positive)]
+        ends = self._whole_line.caps
+        sums = [between(ends[:, one].sum(axis=1), self.t) for one in (self.y > 0, self.y < 0)]
         return np.asarray(2.0 * np.minimum(*sums))
 
     def _caps_at(self, points: Array) -> Array:

@@ -13,6 +13,7 @@ import numpy as np
 from paretoclf.common.checks import Array, check_labels, check_positive_number, check_share, check_weights
 from paretoclf.common.errors import DegeneratePathError, InputError
 from paretoclf.common.files import AnyFile, read_arrays, reading
+from paretoclf.common.storage import finite, whole
 from paretoclf.distributions.gaussian.guarantee_path import GuaranteePath, check_guarantees, read_guarantees
 from paretoclf.path.consistent import check_pieces
 from paretoclf.path.cost import Path
@@ -32,7 +33,6 @@ from paretoclf.path.on_pieces import check_certificates
 from paretoclf.path.pieces import Pieces
 from paretoclf.path.quantile import QuantilePath
 from paretoclf.path.room import with_room
-from paretoclf.path.storage import finite, whole
 from paretoclf.path.stored_samples import take_samples
 from paretoclf.problem.costs import CostLine, Costs, SampleCosts
 from paretoclf.problem.gram import Gram

@@ -16,10 +16,10 @@ import numpy as np
 
 from paretoclf.common.errors import InputError
 from paretoclf.common.files import InParts
+from paretoclf.common.storage import finite, whole
 from paretoclf.engine.reduction.on_demand import PointsOnDemand
 from paretoclf.engine.reduction.program import Points, ProgramLine
 from paretoclf.engine.reduction.stored import packed, unpacked
-from paretoclf.path.storage import finite, whole
 from paretoclf.problem.parametric_qp import ABOVE, BELOW
 
 

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from paretoclf.common.checks import Array
 from paretoclf.common.errors import InputError
+from paretoclf.common.storage import finite, whole
 from paretoclf.engine.reduction.program import Moved, ProgramLine, Reading
 
 
@@ -35,14 +36,14 @@ def packed(line: ProgramLine) -> dict[str, Any]:
 
 def unpacked(stored: Mapping[str, Any]) -> ProgramLine:
     """The program that arrays of a file are; InputError or ValueError if they do not fit each other."""
-    q, b = (_finite(stored[f"program_{key}"], key) for key in "qb")
+    q, b = (finite(stored[f"program_{key}"], f"{key} of a program") for key in "qb")
     n, m = q.shape[1], b.shape[1]
     P, A = (unpacked_matrix(stored, f"program_{key}", shape) for key, shape in (("P", (n, n)), ("A", (m, n))))
     equations, sense = (int(number) for number in stored["program_signs"])
     if not 0 <= equations <= m or sense not in (-1, 1) or q.shape[0] != 2 or b.shape[0] != 2:
         raise InputError(f"a program of {m} rows must have that many equations at most, got {equations}")
     variables, multipliers = _readings(stored, "variables", n), _readings(stored, "multipliers", m)
-    constant = _finite(stored["program_constant"], "constant").reshape(2)
+    constant = finite(stored["program_constant"], "constant of a program").reshape(2)
     return ProgramLine(P, A, q, b, constant, equations, sense, variables, multipliers, _moved(stored, n))
 
 
@@ -58,14 +59,17 @@ def unpacked_matrix(stored: Mapping[str, Any], name: str, shape: tuple[int, int]
     key = name.removeprefix("program_")
     if indptr[0] != 0 or (np.diff(indptr) < 0).any() or not indptr[-1] == indices.size == data.size:
         raise InputError(f"columns of {key} must follow each other, one for each entry")
-    M = sp.csc_array((_finite(data, key), indices, indptr), shape=shape)
+    M = sp.csc_array((finite(data, f"{key} of a program"), indices, indptr), shape=shape)
     M.check_format()  # of an empty matrix it looks at nothing
     return M
 
 
 def _readings(stored: Mapping[str, Any], key: str, size: int) -> dict[str, Reading]:
-    place, factor = np.asarray(stored[f"program_{key}_place"]), _finite(stored[f"program_{key}_factor"], key)
-    _within(place, size, key)
+    place, factor = (
+        np.asarray(stored[f"program_{key}_place"]),
+        finite(stored[f"program_{key}_factor"], f"{key} of a program"),
+    )
+    whole(place, f"places of {key}", (None,), 0, size)
     found, at = {}, 0
     shapes = {str(name): tuple(map(int, shape)) for name, shape in json.loads(str(stored[f"program_{key}"])).items()}
     total = sum(int(np.prod(shape)) for shape in shapes.values())
@@ -81,10 +85,13 @@ def _readings(stored: Mapping[str, Any], key: str, size: int) -> dict[str, Readi
 
 
 def _moved(stored: Mapping[str, Any], n: int) -> tuple[Moved, ...]:
-    heads, scale = np.asarray(stored["program_moved"]), _finite(stored["program_moved_scale"], "scale")
-    places, values = np.asarray(stored["program_moved_places"]), _finite(stored["program_moved_values"], "values")
-    _within(places, n, "moved")
-    _within(heads[:, 0], n, "moved")
+    heads, scale = np.asarray(stored["program_moved"]), finite(stored["program_moved_scale"], "scale of a program")
+    places, values = (
+        np.asarray(stored["program_moved_places"]),
+        finite(stored["program_moved_values"], "values of a program"),
+    )
+    for each in (places, heads[:, 0]):
+        whole(each, "places of moved", (None,), 0, n)
     ends = np.cumsum(heads[:, 1])
     return tuple(
         Moved(int(column), places[end - size : end], values[end - size : end], scale[k])
@@ -94,15 +101,3 @@ def _moved(stored: Mapping[str, Any], n: int) -> tuple[Moved, ...]:
 
 def _joined(parts: list[Any]) -> Array:
     return np.concatenate([np.zeros(0), *parts])
-
-
-def _finite(values: Any, name: str) -> Array:
-    array = np.asarray(values, dtype=np.float64)
-    if not np.isfinite(array).all():
-        raise InputError(f"{name} of a program must be finite")
-    return array
-
-
-def _within(places: Any, size: int, name: str) -> None:
-    if places.size and (places.dtype.kind != "i" or places.min() < 0 or places.max() >= size):
-        raise InputError(f"places of {name} must be whole numbers below {size}")

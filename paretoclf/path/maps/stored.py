@@ -10,9 +10,9 @@ import numpy as np
 
 from paretoclf.common.checks import Index
 from paretoclf.common.errors import InputError
+from paretoclf.common.storage import finite, whole
 from paretoclf.engine.sets import MARGIN, RIGHT
 from paretoclf.path.maps.region import Facet, Region
-from paretoclf.path.storage import finite, whole
 
 _NO_FACET = (-1, -1)  # an edge on the border of the map
 

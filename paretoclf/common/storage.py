@@ -1,4 +1,4 @@
-"""Paths and maps in npz files: what all of them store."""
+"""Arrays from npz files: of which type and shape they are, and within which bounds."""
 
 from __future__ import annotations
 
