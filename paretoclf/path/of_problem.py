@@ -184,9 +184,8 @@ class ProblemPath(Scored):
 
     def _rates(self, j: int, t: float) -> Rates:
         line, length = self.program, float(self.t[j + 1] - self.t[j])
-        there = self._locate(t, j)
-        x, z = self._columns(*there), self._multipliers(*there)
-        dx, dz = (np.diff(each, axis=0)[0] / length for each in self.points.segment(j))
+        share, ends = self._locate(t, j)[1], self.points.segment(j)
+        (x, z), (dx, dz) = ([share.between(*each) for each in ends], [(each[1] - each[0]) / length for each in ends])
         return line.rate(x, z), line.rates(x, dx, t), line.duals(dz)
 
     @cached_property

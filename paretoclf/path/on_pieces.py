@@ -18,7 +18,7 @@ from paretoclf.path.along import Event, Shares
 from paretoclf.path.on_segments import OnSegments, Rates
 from paretoclf.path.pieces import Pieces
 from paretoclf.path.stored_samples import arrays_with
-from paretoclf.problem.classifiers import Rule, linear_or_kernel
+from paretoclf.problem.classifiers import KernelRule, LinearRule, Rule
 from paretoclf.problem.costs import Costs
 from paretoclf.problem.gram import Gram
 from paretoclf.problem.lines import SampleLine
@@ -135,8 +135,10 @@ class OnPieces(OnSegments):
 
     def _rule_at(self, t: float, interval: tuple[float, float] | None = None) -> Rule:
         """The rule of what is stored at t."""
-        w = self.slope(t) if self.gram.linear else None
-        return linear_or_kernel(self.gram, self._coef(t), w, self._intercept(t), interval)
+        w, b = self.slope(t) if self.gram.linear else None, self._intercept(t)
+        if w is not None and self.gram.origin is None:
+            return LinearRule(w, b, interval, self.gram.names)
+        return KernelRule(self.gram, self._coef(t), b, interval, w)
 
     def _unit(self, t: float) -> float:
         """What stored multipliers, slopes and intercepts are to be multiplied by."""
