@@ -2,6 +2,7 @@
 
 from .checking.agreement import Agreement as Agreement
 from .checking.agreement import ValueAgreement as ValueAgreement
+from .checking.beside import JudgedPoints as JudgedPoints
 from .checking.suite import SuiteReport as SuiteReport
 from .checking.verification import Verification as Verification
 from .distributions.gaussian.closed_form import GaussianTradeoff as GaussianTradeoff
@@ -9,7 +10,6 @@ from .distributions.gaussian.guarantee_path import GuaranteePath as GuaranteePat
 from .distributions.gaussian.moments import Distances as Distances
 from .distributions.gaussian.operating import OperatingPoint as OperatingPoint
 from .distributions.gaussian.operating import TradeoffCurve as TradeoffCurve
-from .path.along import JudgedPoints as JudgedPoints
 from .path.deletion.along import LeaveOneOutPath as LeaveOneOutPath
 from .path.deletion.one_out import LeaveOneOut as LeaveOneOut
 from .path.deletion.proofs import Proofs as Proofs

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 
 from paretoclf.checking import known
+from paretoclf.checking.beside import JudgedPoints, judge_beside
 from paretoclf.checking.elsewhere import is_critical_line, is_lars
 from paretoclf.common.checks import Array, check_matrix, check_vector, real_array
 from paretoclf.common.errors import InputError
 from paretoclf.common.files import reading
 from paretoclf.common.tolerances import STRANGERS
-from paretoclf.path.along import JudgedPoints
 from paretoclf.path.of_cones import ConePath
 from paretoclf.path.of_problem import ProblemPath, trace_problem
 from paretoclf.proof.cone_band import BandProof
@@ -67,7 +67,8 @@ class StrangersPath:
         """
         first, last = float(self.at[0]), float(self.at[-1])
         path = trace_problem(LineOfPrograms(self.problem, {self.parameter: first}, {self.parameter: last}))
-        return path.judge(
+        return judge_beside(
+            path,
             _share(self.at, first, last, self.parameter.name()),
             self.variables,
             self.duals,
@@ -155,7 +156,7 @@ def _on_path(path: ProblemPath | ConePath, given: Any, tol: float, between: bool
     if knots.size > 1 and (np.diff(knots) <= 0).all():
         knots = knots[::-1]
         variables, duals = ({name: each[::-1] for name, each in part.items()} for part in (variables, duals))
-    return path.judge(knots, variables, duals, tol=tol, between=between is not False)
+    return judge_beside(path, knots, variables, duals, tol=tol, between=between is not False)
 
 
 def _columns(file: str, path: ProblemPath | ConePath) -> dict[str, Array]:

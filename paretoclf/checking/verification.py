@@ -18,9 +18,9 @@ from paretoclf.problem.costs import Costs, SampleCosts
 from paretoclf.proof.certificates import VERDICTS, Certificate
 
 if TYPE_CHECKING:
+    from paretoclf.checking.beside import JudgedPoints
     from paretoclf.checking.between import Stretch
     from paretoclf.checking.libsvm import Kept
-    from paretoclf.path.along import JudgedPoints
     from paretoclf.path.of_cones import ConePath
     from paretoclf.path.of_problem import ProblemPath
     from paretoclf.problem.qp import QP

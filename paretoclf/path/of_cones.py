@@ -274,10 +274,6 @@ class ConePath(Scored):
         found = events_of(self.t, np.concatenate(tables, axis=1), names, words, self.parameters)
         return tuple(replace(event, item=-1) for event in found)
 
-    @property
-    def _gaps(self) -> Array:
-        return self.proof.relative
-
     def _refuted(self) -> Beyond:
         proof = judge_cone_ray(self.program, self.status, self.ray)
         ray = self.ray if self.ray.ndim == 1 else self.ray[int(np.argmin(self.ray[:, 0])), 1:]  # the first of a chain
@@ -303,9 +299,6 @@ class ConePath(Scored):
     def like(self, formulation: Any) -> ConePath:
         """The same line of another formulation, traced in the same way."""
         return trace_cones(self.source.again(formulation), self.eps, progress=False)
-
-    def _dual_error(self, t: float, duals: Mapping[str, Array]) -> float:
-        raise InputError(f"duals must be left out beside a path within eps, got {', '.join(duals)}: values are judged")
 
     def _arrays(self) -> Mapping[str, Any]:
         return arrays_of(self)

@@ -20,12 +20,10 @@ import scipy.sparse as sp
 from paretoclf.common.checks import Array
 from paretoclf.common.errors import DegeneratePathError, InputError
 from paretoclf.common.files import AnyFile
-from paretoclf.common.linear_programs import linprog
-from paretoclf.common.tolerances import CERTIFY
 from paretoclf.engine.engines import ENGINES
 from paretoclf.engine.general import follow
 from paretoclf.engine.reduction.presolve import reduce
-from paretoclf.engine.reduction.program import AnyPoints, ProgramLine, between
+from paretoclf.engine.reduction.program import AnyPoints, ProgramLine
 from paretoclf.engine.reduction.reduced import Reduced
 from paretoclf.path.along import (
     Beyond,
@@ -50,8 +48,8 @@ from paretoclf.path.unique import tight_rows
 from paretoclf.problem.parametric_qp import shortest_stretch
 from paretoclf.proof.line import LineProof
 from paretoclf.proof.programs import JUDGED, prove_program
-from paretoclf.proof.row_units import Sizes, Units
 from paretoclf.proof.rays import judge_ray
+from paretoclf.proof.row_units import Sizes
 
 
 @dataclass(frozen=True, repr=False)
@@ -163,10 +161,6 @@ class ProblemPath(Scored):
             tight, priced = tight_rows(line, self.t[j : j + 2], x, z, sizes)
             yield labels_of_rows(line, priced, tight)
 
-    @property
-    def _gaps(self) -> Array:
-        return self.proof.gap
-
     def _refuted(self) -> Beyond:
         line, status, ray = self.program, self.status, self.ray
         return beyond_of(line, status, ray, float(self.t[-1]), judge_ray(line, status, ray))
@@ -195,27 +189,6 @@ class ProblemPath(Scored):
         least = shortest_stretch(self.program.q, self.program.b, *moving)
         return least if (np.diff(self.t) > least).any() else 0.0
 
-    def _dual_error(self, t: float, duals: Mapping[str, Array]) -> float:
-        """How far multipliers are from those of any optimum: signs, products with slacks, stationarity.
-
-        Those of rows that are not given are chosen as well as can be, by a linear program.
-        """
-        line, there = self.program, self._locate(t)
-        x, own = self._columns(*there), self._multipliers(*there)
-        z, known = np.zeros(line.m), np.zeros(line.m, dtype=bool)
-        equation = np.arange(line.m) < line.equations
-        for name, value in duals.items():
-            place, entries = line.multipliers[name].spread(value, equation)
-            z[place], known[place] = entries, True
-        slack, gradient = between(line.b, t) - line.A @ x, line.P @ x + between(line.q, t)
-        units = Units.at(line, np.array([t]), x[None], np.stack([z, own]))
-        price, room = units.prices(z[None] != 0.0)[0], units.slacks[0] * np.abs(slack)
-        sign = float((price * np.maximum(-z, 0.0))[~equation].max(initial=0.0))
-        products = float((room * price * np.abs(z))[~equation].max(initial=0.0))
-        chosen = ~known & (equation | (room <= CERTIFY))
-        missed = _missed(gradient + line.A.T @ z, line.A[chosen], equation[chosen], units.gradient[0])
-        return max(sign, products, missed)
-
     def like(self, formulation: Any) -> ProblemPath:
         """The same line of another formulation, traced in the same way."""
         return trace_problem(self.source.again(formulation), type(self), max_events=self.max_events, progress=False)
@@ -233,20 +206,6 @@ class ProblemPath(Scored):
         sizes = f"{self.program.n} columns and {self.program.m} rows"
         more = f"; {self.unchecked}: said, not checked" if self.unchecked else ""
         return f"ProblemPath({self._how_far()}, {self.breakpoints.size} breakpoints, {sizes}{more})"
-
-
-def _missed(gradient: Array, A: Any, free: Any, terms: Array) -> float:
-    """The least of max |gradient + A'z| / terms over z, nonnegative but where free."""
-    if not A.shape[0]:
-        return float(np.abs(gradient / terms).max(initial=0.0))
-    B, r = sp.csc_array(sp.diags_array(1.0 / terms) @ A.T), gradient / terms
-    size = abs(B).max(axis=0).toarray().ravel()
-    B = B @ sp.diags_array(1.0 / np.where(size > 0.0, size, 1.0))  # HiGHS drops what is small: z in units of its rows
-    one = np.ones((r.size, 1))
-    rows = sp.vstack([sp.hstack([B, -one]), sp.hstack([-B, -one])])
-    bounds = [(None if each else 0.0, None) for each in free.tolist()] + [(0.0, None)]
-    found = linprog(np.append(np.zeros(A.shape[0]), 1.0), A_ub=rows, b_ub=np.append(-r, r), bounds=bounds)
-    return float(found.fun) if found.status == 0 else float("nan")
 
 
 def trace_problem(

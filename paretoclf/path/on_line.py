@@ -1,4 +1,4 @@
-"""What the paths of programs share: what is read at a point and beyond the end, the problem itself, and its judge."""
+"""What the paths of programs share: what is read at a point and beyond the end, and the problem itself."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from paretoclf.common.checks import Array, real_array
+from paretoclf.common.checks import Array
 from paretoclf.common.errors import InputError
-from paretoclf.common.tolerances import AFFINE, STRANGERS
 from paretoclf.engine.reduction.program import ProgramLine, between
-from paretoclf.path.along import Beyond, JudgedPoints, ProblemPoint, Shares, moves
+from paretoclf.path.along import Beyond, ProblemPoint, Shares, moves
 from paretoclf.path.on_segments import OnSegments, plain
 from paretoclf.path.program_ends import refusal
 
@@ -44,17 +43,8 @@ class OnLine(OnSegments):
         """Multipliers of its rows there."""
         raise NotImplementedError
 
-    @property
-    def _gaps(self) -> Array:
-        """What is proved of the distance of both bounds on each segment, relative to the value."""
-        raise NotImplementedError
-
     def _refuted(self) -> Beyond:
         """What the ray at its end proves."""
-        raise NotImplementedError
-
-    def _dual_error(self, t: float, duals: Mapping[str, Array]) -> float:
-        """How far multipliers are from those of any optimum."""
         raise NotImplementedError
 
     # ---- where, and what is there -----------------------------------------------------------------------------
@@ -89,9 +79,13 @@ class OnLine(OnSegments):
             If it is beyond the end of the path.
         """
         t = self._where(t, parameter)
-        there = self._locate(t)
-        x, z = self._columns(*there), self._multipliers(*there)
+        x, z = self.compiled(t)
         return ProblemPoint(t, self.program.value(x, t), self.parameters(t), *in_words(self.program, x, z, t))
+
+    def compiled(self, t: float) -> tuple[Array, Array]:
+        """Columns and multipliers of the compiled program at t."""
+        there = self._locate(t)
+        return self._columns(*there), self._multipliers(*there)
 
     def _value(self, t: float) -> float:
         return self.program.value(self._columns(*self._locate(t)), t)
@@ -127,7 +121,7 @@ class OnLine(OnSegments):
             raise InputError(f"one of {', '.join({'t': 0, **self._moving})} must be given, got none")
         return self._at_number(t, "t", 0.0, 1.0)
 
-    # ---- the problem itself, and the paths of others ----------------------------------------------------------
+    # ---- the problem itself ----------------------------------------------------------
 
     def assign(self, t: float | Mapping[Any, Any] | None = None, /, **parameter: float) -> None:
         """Write the point into the problem, as a solver's: its ``x.value``, ``dual_value`` and ``value`` are set.
@@ -153,67 +147,6 @@ class OnLine(OnSegments):
             raise InputError(f"{what} needs the problem, which a file does not hold: trace it again")
         return self.source
 
-    def judge(
-        self,
-        t: Any,
-        variables: Mapping[str, Any],
-        duals: Mapping[str, Any] | None = None,
-        *,
-        tol: float = STRANGERS,
-        between: bool = True,
-    ) -> JudgedPoints:
-        """Judge somebody's path of the same problem; `paretoclf.verify` takes it in the forms in which others write it.
-
-        Parameters
-        ----------
-        t : array of shape (k,)
-            Its knots, in this path; of two at one t the first is the end of the piece before.
-        variables : mapping of str to array of shape (k, ...)
-            Every variable of the problem at the knots.
-        duals : mapping of str to array of shape (k, ...), optional
-            Multipliers of constraints, by their names, with CVXPY's signs.
-        tol : float
-            How far objective, multipliers and each constraint may be off, relative to their size. Beside a path within
-            eps, what is closer than that to its points is undecided where tol is smaller than eps.
-        between : bool
-            Whether it is linear between knots, and judged there: at every breakpoint of this path and in the middle
-            of each two points. The excess is a parabola between them, so that no more than a quarter of what is found
-            can hide, but where the other path goes through a kink of the objective.
-
-        Raises
-        ------
-        InputError
-            If a variable is missing or has another shape, or a knot is not on the path.
-        """
-        source = self._with_source("judge")
-        knots = real_array(t, "t").ravel()
-        if not knots.size or not ((knots >= 0) & (knots <= self.t[-1])).all() or (np.diff(knots) < 0).any():
-            raise InputError(f"t must hold increasing numbers from 0 to {self.t[-1]:.10g}")
-        given = {}
-        for name, reading in self.program.variables.items():
-            if name not in variables:
-                raise InputError(f"variables must have {name}, got {', '.join(variables) or 'none'}")
-            given[name] = _at_knots(variables[name], name, (knots.size, *reading.shape))
-        theirs = {}
-        for name, value in (duals or {}).items():
-            if name not in self.program.multipliers:
-                known = ", ".join(self.program.multipliers) or "none"
-                raise InputError(f"duals must be of constraints whose multiplier is known, {known}, got {name!r:.100}")
-            theirs[name] = _at_knots(value, name, (knots.size, *self.program.multipliers[name].shape))
-        where = _places(knots, self.breakpoints if between else None)
-        found, wrong = [], []
-        for s, j, share in where:
-            found.append(source.tried(s, _on_piece(given, j, share)))
-            wrong.append(self._dual_error(s, _on_piece(theirs, j, share)) if theirs else 0.0)
-        at, tried = np.array([s for s, _, _ in where]), np.array(found)
-        best = np.array([self.value(s) for s, _, _ in where])
-        unit = np.maximum(np.abs(best), 1e-3 * max(float(np.abs(best).max()), np.finfo(float).tiny))
-        with np.errstate(over="ignore"):  # where the value is 0 all along
-            excess = self.program.sense * (source.sign * tried[:, 0] - best) / unit
-        there = [self.parameters(s) for s in at]
-        moving = {name: np.array([p[name] for p in there]) for name, value in there[0].items() if np.ndim(value) == 0}
-        return JudgedPoints(at, excess, tried[:, 1], tol, np.array(wrong), self.proof.worst, moving)
-
     def _how_far(self) -> str:
         """From where to where, for a repr."""
         moving, last = self._moves, float(self.t[-1])
@@ -237,35 +170,6 @@ def check_line(path: OnLine) -> None:
     """DegeneratePathError unless every t is proved, and the ray where the path ends early."""
     proof, beyond = path.proof, path.beyond
     if not proof.passes():
-        raise refusal(proof.explain(), float(path.t[int(np.argmax(path._gaps))]))
+        raise refusal(proof.explain(), float(path.t[int(np.argmax(proof.gap))]))
     if beyond is not None and not beyond.proof.passes():
         raise refusal(f"it ends {path.status}, and that is not proved ({beyond.proof!r})", beyond.end)
-
-
-def _at_knots(value: Any, name: str, shape: tuple[int, ...]) -> Array:
-    """Values at knots, of the shape that they must have."""
-    found = real_array(value, name)
-    if found.shape != shape:
-        raise InputError(f"{name} must have shape {shape}, got {found.shape}")
-    if not np.isfinite(found).all():
-        raise InputError(f"{name} must be finite at every knot, got {float(found[~np.isfinite(found)][0])}")
-    return found
-
-
-def _places(knots: Array, breakpoints: Array | None) -> list[tuple[float, int, float]]:
-    """Where a path is judged: t, the piece (-1 - k at knot k itself), and how far along it."""
-    found = []
-    for k, knot in enumerate(knots.tolist()):
-        found.append((knot, -1 - k, 0.0))
-        if breakpoints is None or k + 1 == knots.size or knots[k + 1] <= knot:
-            continue
-        inside = breakpoints[(breakpoints > knot + AFFINE) & (breakpoints < knots[k + 1] - AFFINE)]
-        ends = np.array([knot, *inside, knots[k + 1]])
-        for at in np.sort(np.concatenate([inside, 0.5 * (ends[:-1] + ends[1:])])).tolist():
-            found.append((at, k, (at - knot) / (float(knots[k + 1]) - knot)))
-    return found
-
-
-def _on_piece(values: Mapping[str, Array], j: int, share: float) -> dict[str, Any]:
-    """What is linear between knots j and j + 1, so far along; of a negative j at knot -1 - j."""
-    return {name: each[-1 - j] if j < 0 else between(each[j : j + 2], share) for name, each in values.items()}

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
+from paretoclf.checking.beside import judge_beside
 from paretoclf.engine import general as engine
 from paretoclf.engine.engines import ENGINES, WALKS
 from paretoclf.engine.general import follow
@@ -597,17 +598,17 @@ def test_multipliers_of_tight_and_of_loose_rows_are_judged(size):
     t = np.array([0.0, 0.5, 1.0])
     variables = {"x": size * (1 + t), "y": size * np.ones(3)}
     right = {"cap": 2 * size * (2 - t), "loose": np.zeros(3)}
-    assert path.judge(t, variables, right).passes()
+    assert judge_beside(path, t, variables, right).passes()
     for wrong in ({"cap": -right["cap"]}, {"cap": 1.01 * right["cap"]}, {"loose": 0.1 * right["cap"]}):
-        assert not path.judge(t, variables, {**right, **wrong}).passes()
+        assert not judge_beside(path, t, variables, {**right, **wrong}).passes()
 
 
 def test_an_excess_is_measured_where_it_is():
     """x at least th, from 1000 to 1: one part in 1e5 too much at the end counts beside large values."""
     x, th = cp.Variable(name="x"), cp.Parameter(name="th")
     path = pc.trace(cp.Problem(cp.Minimize(x), [x >= th]), {th: 1000.0}, {th: 1.0}, progress=False)
-    assert path.judge([0.0, 1.0], {"x": [1000.0, 1.0]}).passes()
-    assert not path.judge([0.0, 1.0], {"x": [1000.0, 1.00001]}).passes()
+    assert judge_beside(path, [0.0, 1.0], {"x": [1000.0, 1.0]}).passes()
+    assert not judge_beside(path, [0.0, 1.0], {"x": [1000.0, 1.00001]}).passes()
 
 
 def test_a_path_is_a_table_of_what_changes():
