@@ -32,7 +32,7 @@ from paretoclf.path.journey import Stage, assemble
 from paretoclf.path.on_pieces import OnPieces, proved, with_proved_values
 from paretoclf.path.pieces import Pieces
 from paretoclf.path.room import with_room
-from paretoclf.problem.classifiers import KernelRule, NoRule, Rule
+from paretoclf.problem.classifiers import NoRule, Rule, linear_or_kernel
 from paretoclf.problem.costs import Costs
 from paretoclf.problem.gram import Gram
 from paretoclf.problem.lines import FixedAsymmetry, HullLine, Labelled, LineOfNu
@@ -43,7 +43,7 @@ from paretoclf.problem.samples import distinct
 from paretoclf.proof.certificates import Certificate
 from paretoclf.proof.evidence import Evidence, Judged
 from paretoclf.proof.exact import ExactBounds
-from paretoclf.proof.points.hulls import Graded, grade_hulls
+from paretoclf.proof.points.hulls import Graded, grade_hulls, moved_by_rounding
 from paretoclf.proof.points.meeting import largest_cancelling, proved_to_meet
 from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.proof.solution import Solution
@@ -199,6 +199,9 @@ def _down_to_the_meeting(
         hulls.check_meeting()
         raise nothing
     unit = hulls.largest * (pieces.t if isinstance(along, FixedAsymmetry) else np.full(pieces.t.size, 2.0))
+    if pieces.w is not None:  # scores of a slope that is more than rounding are known as well as it is
+        terms = np.sqrt(hulls.largest * np.vecdot(pieces.w, pieces.w))
+        unit = np.where(terms > SCORE_ROUNDING * unit, np.minimum(terms, unit), unit)
     left, beyond = _until_meeting(pieces, first, unit)
     if left is None:
         hulls.check_meeting(hulls.problem.weights(0.0))
@@ -527,8 +530,8 @@ class NuPath(OnPieces):
         if not trivial and max(nu * n for nu, n in zip(self.line.classes(low), self._sizes, strict=True)) > 1.0:
             return None
         at = 0.5 * (low + above) if trivial or low == 0.0 else low  # inside the last piece: w, b and rho go to 0 there
-        coef, b = self.y * self.alpha(at), self._intercept(at)
-        yf = self.y * (self.gram.matvec(coef) + b)
+        coef, b, w = self.y * self.alpha(at), self._intercept(at), self._stored_slope(at)
+        yf = self.y * (self.gram.quadratic.scores(coef, w) + b)
         unit = self.rho(at) if trivial else float(yf.min())
         alpha = self.alpha(low) if trivial else np.zeros(self.y.size)
         left = float(alpha * self.y @ self.gram.matvec(alpha * self.y))
@@ -538,7 +541,7 @@ class NuPath(OnPieces):
             lower=float(alpha.sum()),
             upper=float(self.caps(low) @ np.maximum(0.0, 1.0 - yf / unit)),
             residual=float(np.sqrt(max(left, 0.0))) / reach if reach > 0.0 else 0.0,
-            rule=KernelRule(self.gram, coef / unit, b / unit),
+            rule=linear_or_kernel(self.gram, coef / unit, None if w is None else w / unit, b / unit),
         )
 
     @property
@@ -630,7 +633,17 @@ class NuPath(OnPieces):
         alpha, W = self._expand(points)[0], self._stored_slopes(points)
         own = np.array([[self._intercept(float(t)), self.rho(float(t))] for t in points]).T
         problem = SoftMargin.of(self.gram, self.y, caps_of(asymmetry, self.y), nu=nu)
-        return grade_hulls(problem, alpha, W=W, own=(own[0], own[1]), zero=own[1] == 0.0)
+        moved = None if W is None else np.array([self._moved(float(t)) for t in points])
+        return grade_hulls(problem, alpha, W=W, own=(own[0], own[1]), zero=own[1] == 0.0, moved=moved)
+
+    def _moved(self, t: float) -> float:
+        """How far scores may be from those at t, as the breakpoints around it are rounded."""
+        P, j = self.pieces, self._locate(t)[0]
+        near = slice(max(j - 1, 0), j + 3)  # and those before and after them
+        assert P.w is not None
+        steps = self.gram.quadratic.largest_terms(np.diff(P.w[near], axis=0))
+        moved = moved_by_rounding(P.t[near], steps)
+        return self._unit(t) * float(moved[j - near.start : j - near.start + 2].max())
 
     def _judged(self, t: float) -> Judged:
         return self.graded(np.array([t])).judged(0)

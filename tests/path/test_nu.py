@@ -806,6 +806,25 @@ def test_next_to_the_meeting_proof_and_points_say_the_same_and_bounds_are_bounds
     assert refused > 0
 
 
+@pytest.mark.parametrize("seed", [0, 1, 2, 5])
+def test_features_of_mixed_scales_are_followed_to_the_meeting_and_not_excused_by_their_largest(seed):
+    """Rounding was that of the longest sample times the multipliers: of w here it is a millionth of that."""
+    svm = pc.TwoNuSVM(*FAMILIES["mixed scales"].make(np.random.default_rng(seed)))
+    path = whole(svm, 0.3)
+    assert path.proof.passes()
+    assert path.star.nu == pytest.approx(svm.nu_star(0.3), rel=1e-9)
+    P, last = path.pieces, path.t.size - 2
+    for j in (0, 1, last // 2):
+        for size in (1e-5, 0.03):
+            scaled = [rho * np.where(np.arange(last + 1) == j, 1.0 + size, 1.0) for rho in (P.rho0, P.rho1)]
+            wrong = replace(path, pieces=replace(P, rho0=scaled[0], rho1=scaled[1]))
+            nu = 0.5 * float(P.t[j] + P.t[j + 1])
+            low, high = wrong.certificate(nu, exact=True).bounds
+            assert high - low > 1e-8 * nu * path.rho(nu)
+            assert j in wrong.proof.failures()
+            assert not wrong.at(nu).certificate.passes()
+
+
 @pytest.mark.parametrize("seed", [36, 488])
 def test_a_gap_that_rounding_makes_where_hulls_meet_is_none(seed):
     """The value is 0 at the end of the path, so that a gap there was compared with an eighth of its rounding."""

@@ -621,7 +621,7 @@ def test_the_unit_of_the_samples_is_of_no_account_to_a_proof_of_hulls(unit):
 def test_scores_of_hulls_next_to_their_meeting_are_measured_by_their_terms():
     nu = np.array([[0.2, 0.4], [0.0, 0.3], [0.5, 0.0]])
     wanted = 1e-6 * 9.0 * np.array([[0.2, 0.4], [0.3, 0.3], [0.5, 0.5]])
-    np.testing.assert_allclose(hulls._least(nu, 9.0), wanted, rtol=1e-15)
+    np.testing.assert_allclose(hulls._least(nu, 9.0 * nu), wanted, rtol=1e-15)
 
 
 def test_what_takes_the_place_of_the_larger_of_two_is_nowhere_above_it():

@@ -36,6 +36,8 @@ from paretoclf.proof.soft_margin import SoftMargin
 
 Interval = tuple[float, float]
 
+_NEAR = 4 * float(np.finfo(float).eps)  # breakpoints are rounded by no more than this share
+
 #: What ``Graded.residuals`` are of.
 CONDITIONS = ("stationarity in w", "balance", "rho", "box", "complementarity")
 
@@ -205,6 +207,12 @@ def _sides(y: Array, nu: Array, caps: tuple[Array, Array], alpha: Array, scores:
     return of_class[0], of_class[1]
 
 
+def moved_by_rounding(t: Array, steps: Array) -> Array:
+    """How far scores may be from those at breakpoints t (k + 1,), which are rounded; they go by ``steps``."""
+    rates = np.concatenate([[0.0], steps / np.diff(t), [0.0]])
+    return np.asarray(_NEAR * np.abs(t) * np.maximum(rates[:-1], rates[1:]))
+
+
 def _chosen(low: Any, high: Any) -> Any:
     middle = 0.5 * low + 0.5 * high
     return np.where(np.isfinite(middle), middle, np.where(np.isfinite(low), low, high))
@@ -323,6 +331,7 @@ def grade_hulls(
     W: Array | None = None,
     own: tuple[Array, Array] | None = None,
     zero: Mask | None = None,
+    moved: Array | None = None,
 ) -> Graded:
     """`judge_hulls` for k points, with joint products.
 
@@ -336,6 +345,9 @@ def grade_hulls(
         Intercepts b and margins rho to judge; by default the best ones.
     zero : bool array of shape (k,), optional
         Points whose slope is 0, not only nearly so: where the hulls meet. What alpha leaves of it is a residual.
+    moved : array of shape (k,), optional
+        How far scores of W may be from those that belong to alpha, as it belongs to a breakpoint before that was
+        rounded.
     """
     y, Q, nu = problem.y, problem.Q, problem.nu
     assert problem.caps is not None
@@ -343,12 +355,17 @@ def grade_hulls(
     given = Q.slopes(y[:, None] * alpha, W)
     scores, norm2, apart = given.scores, given.norm2, given.apart
     largest = Q.length2
-    # Scores are sums of terms that cancel: those of multipliers nu, in all, times the largest kernel value.
-    rounding = SCORE_ROUNDING * nu**2 * largest
+    # Scores are sums of terms that cancel: those of multipliers nu, in all, times the largest kernel value. Of a slope
+    # that is given they are its own terms, however much cancels in it; it is known up to rounding of the multipliers.
+    terms = nu * largest
+    if W is not None:
+        of_slope = Q.largest_terms(W.T) + (0.0 if moved is None else moved / SCORE_ROUNDING)
+        terms = np.minimum(terms, of_slope + SCORE_ROUNDING * terms)
+    rounding = SCORE_ROUNDING * nu * terms
     lower_norm2 = norm2.copy()
     if zero is not None and zero.any():
-        terms = np.maximum(nu[zero] * largest, np.finfo(float).tiny)
-        apart[zero] = np.max(np.abs(scores[:, zero]), axis=0) / terms
+        whole = np.maximum(nu[zero] * largest, np.finfo(float).tiny)
+        apart[zero] = np.max(np.abs(scores[:, zero]), axis=0) / whole
         scores[:, zero], norm2[zero] = 0.0, 0.0
     sides = _sides(y, nu, caps, alpha, scores)
     best = Intervals(*sides[0].best, *sides[1].best)
@@ -361,8 +378,8 @@ def grade_hulls(
     scale = np.maximum(np.maximum(0.5 * norm2 + paid + nu * rho, rounding), np.finfo(float).tiny)
     # The dual value is that of feasible multipliers next to alpha. Where rounding alone is what they differ by, a bound
     # on it will do.
-    moved = sum(side.moved(0.5 * nu) for side in sides)
-    more = 2.0 * moved * np.sqrt(np.maximum(lower_norm2, rounding) * largest) + moved**2 * largest
+    repair = sum(side.moved(0.5 * nu) for side in sides)
+    more = 2.0 * repair * np.sqrt(np.maximum(lower_norm2, rounding) * largest) + repair**2 * largest
     lower_norm2 += more
     far = ~(more <= OVERESTIMATED * scale) if W is None else np.ones(nu.size, dtype=np.bool_)
     if far.any():
@@ -372,7 +389,7 @@ def grade_hulls(
     gap = (primal - dual) / scale
     ends = [end + side.sign * b for side in sides for end in side.of_scores]
     # Where the gap is small, what rounding of scores does to margins is no error.
-    least = np.where(np.abs(gap) <= LOOSE, SCORE_DIGITS * largest * nu, 0.0)
+    least = np.where(np.abs(gap) <= LOOSE, SCORE_DIGITS * terms, 0.0)
     size = np.maximum(np.max([*np.abs(ends), rho, least], axis=0), np.finfo(float).tiny)
     residuals_of = (side.residuals(at, size, nu) for side, at in zip(sides, thresholds, strict=True))
     box, complementarity = (np.maximum(*pair) for pair in zip(*residuals_of, strict=True))
