@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
-from paretoclf.common.checks import Array
+from paretoclf.common.checks import Array, Index
 from paretoclf.common.errors import DegeneratePathError, InputError
 from paretoclf.common.progress import meter, reaching
 from paretoclf.common.tolerances import NU_ROUNDING, SCORE_ROUNDING, WHOLE_RANK
@@ -187,7 +188,7 @@ def _too_close(where: str, n_margin: int | None) -> DegeneratePathError:
         t=None,
         costs=where,
         n_margin=n_margin,
-        remedy="End the path above (nu = (None, hi) does, where it is no longer proved), or use a narrower kernel.",
+        remedy="End the path before that, or use a narrower kernel.",
     )
 
 
@@ -248,6 +249,44 @@ def _from_the_meeting(path: NuPath) -> NuPath:
     index = np.concatenate([index, joined.index[joined.ptr[1] :]])
     pieces = replace(joined, t=t, ptr=ptr, index=index, a0=a0, a1=a1, b0=b0, rho0=rho0, value=value, w=w)
     return replace(path, pieces=pieces)
+
+
+def _with_cancelling(path: NuPath, end: int) -> NuPath:
+    """The path with multipliers that cancel sample by sample at its end (0 or -1), if those found do up to rounding.
+
+    For an RBF kernel the hulls meet in no other way: where is known, and so are the weights, but for which copies of a
+    sample have them.
+    """
+    if not path.gram.strict:
+        return path
+    P, which, (nu0, nu1), (caps0, caps1) = path.pieces, distinct(path.gram.X), path.soft_margin.nu, path._caps_along
+    j, t, length = end % path.n_margin.size, float(P.t[end]), float(P.t[1 + 3 * end] - P.t[end])
+
+    def too_many(u: float) -> float:
+        caps = (1.0 - u) * caps0 + u * caps1
+        return float(largest_cancelling(which, path.y, caps)[0] - ((1.0 - u) * nu0 + u * nu1))
+
+    step = 1e-3 * length
+    rate = (too_many(t + step) - too_many(t)) / step
+    at = t if rate == 0.0 else t - too_many(t) / rate
+    caps, found = (1.0 - at) * caps0 + at * caps1, path._stored(t, j) / path._unit(t)
+    wanted, listed = _cancelling(which, path.y, caps, found), P.index[P.ptr[j] : P.ptr[j + 1]]
+    if abs(at - t) > _ONE_POINT * abs(length) or (np.abs(wanted - found) > _ONE_POINT * caps).any():
+        return path
+    (a0, a1), ends = (P.a0.copy(), P.a1.copy()), P.t.copy()
+    (a0, a1)[end][P.ptr[j] : P.ptr[j + 1]], ends[end] = wanted[listed], at
+    return replace(path, pieces=replace(P, t=ends, a0=a0, a1=a1))
+
+
+def _cancelling(which: Index, y: Array, caps: Array, near: Array) -> Array:
+    """Multipliers (n,) that cancel sample by sample with the largest sum, shared between copies as those near are."""
+    sides = y > 0, y < 0
+    most, now = ([np.bincount(which, np.where(side, x, 0.0)) for side in sides] for x in (caps, near))
+    goal, out = np.minimum(*most), np.zeros(y.size)
+    for side, reach, found in zip(sides, most, now, strict=True):
+        share = np.divide(goal, found, out=np.zeros(goal.size), where=np.greater(found, 0.0))[which]
+        out[side] = np.where((goal == reach)[which], caps, np.minimum(near * share, caps))[side]
+    return out
 
 
 def _meets(path: NuPath, t: float) -> bool:
@@ -326,8 +365,26 @@ def trace_nu(
         return proved(path) if certify else path
 
     names, (lowest, _) = turns(engine), nu
-    attempts = [partial(traced, name) for name in names]
-    return first_found(attempts if lowest is not None else [*attempts, partial(traced, names[-1], True)])
+    attempts, as_proved = [partial(traced, name) for name in names], partial(traced, names[-1], True)
+    if lowest is None:
+        return first_found([*attempts, as_proved])
+    try:
+        return first_found(attempts)
+    except DegeneratePathError as error:
+        with suppress(DegeneratePathError, InputError):
+            error.args = (f"{error} {_from_where(as_proved())}",)
+        raise
+
+
+def _from_where(path: NuPath) -> str:
+    """Say where a path begins that ends where it is no longer proved."""
+    (lo, hi), others = path.t[[0, -1]], path.proof.of_other_values()
+    said = f"With nu = (None, {hi:.6g}) it ends where it is no longer proved, at nu = {lo:.6g}"
+    if not others.size:
+        return f"{said}."
+    last = float(path.t[others[-1] + 1])
+    own = f"known well enough from nu = {last:.6g} on" if last < hi else "nowhere known well enough"
+    return f"{said}, of the kernel values as rounded; the kernel's own are {own}."
 
 
 def _down(hulls: Hulls, line: LineOfNu, progress: Callable[[float], Any] | None, began: float) -> tuple[NuPath, bool]:
@@ -342,7 +399,10 @@ def _down(hulls: Hulls, line: LineOfNu, progress: Callable[[float], Any] | None,
         pieces = _ends_trivial(pieces, first=True, nothing=not met)
     seconds = time.perf_counter() - began
     path = NuPath(line.gram, line.y, along, pieces=pieces, seconds=seconds)
-    return with_room(_from_the_meeting(path) if met else path), met
+    if met:
+        path = _from_the_meeting(path)
+        path = path if _meets(path, float(path.t[0])) else _with_cancelling(path, 0)
+    return with_room(path), met
 
 
 def _as_proved(path: NuPath, met: bool) -> NuPath:
@@ -426,6 +486,8 @@ def _across(
     if met:
         pieces = _ends_trivial(pieces, first=backward)
     path = NuPath(line.gram, line.y, along, pieces=pieces, seconds=time.perf_counter() - began)
+    if met and not _meets(path, float(path.t[first - 1])):
+        path = _with_cancelling(path, first - 1)
     return with_room(path), (first - 1 if met else None)
 
 

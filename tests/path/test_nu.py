@@ -745,10 +745,13 @@ def test_what_steps_in_double_miss_is_followed_in_twice_the_precision(svm):
 @pytest.mark.parametrize("seed", [27, 29, 34, 42])
 def test_from_none_a_path_ends_where_it_is_no_longer_proved(seed):
     svm = wide(seed)
-    with pytest.raises(pc.DegeneratePathError, match="so close that double precision"):
+    with pytest.raises(pc.DegeneratePathError, match="so close that double precision") as refused:
         pc.trace(svm, nu=(0, None), asymmetry=0.5)
     path = pc.trace(svm, nu=(None, None), asymmetry=0.5)
     lo, hi = path.breakpoints[[0, -1]]
+    assert f"With nu = (None, {hi:.6g}) it ends where it is no longer proved, at nu = {lo:.6g}" in str(refused.value)
+    of_the_kernel = np.flatnonzero(path.proof.kernel > 1e-8)
+    assert ("the kernel's own are known well enough from" in str(refused.value)) == (of_the_kernel.size > 0)
     assert path.proof.holds()
     assert path.star is None
     assert hi == pytest.approx(svm.nu_max(0.5), rel=1e-12)
@@ -761,6 +764,23 @@ def test_from_none_a_path_that_is_proved_ends_where_it_does_from_zero():
     whole_path, path = (pc.trace(svm, nu=(lo, None), asymmetry=0.4) for lo in (0, None))
     np.testing.assert_array_equal(whole_path.breakpoints, path.breakpoints)
     assert path.star.kind == whole_path.star.kind
+
+
+@pytest.mark.parametrize("how", [{"nu": (0, None), "asymmetry": 0.834}, {"start": (1, 1), "stop": (0.05, 0.05)}])
+def test_copies_in_both_classes_meet_where_they_cancel_whatever_rounding_leaves_beside_them(how):
+    """Multipliers of 1e-15, of samples that have none, were taken for hulls that do not meet."""
+    X = [0.1, -0.7, -0.7, 2.4, 0.4, 0.6, -0.8, 0.1, -0.9, -1.0, -0.9, 0.4, -0.5, -0.8, -0.9, 0.9]
+    y = np.where(np.arange(16) < 3, 1, -1)
+    svm = pc.TwoNuSVM(np.array(X)[:, None], y, pc.RBF(1.0))
+    path = pc.trace(svm, **how)
+    assert path.proof.holds()
+    end = path.t[0] if "nu" in how else path.t[-1]
+    if "nu" in how:
+        assert path.star.nu == pytest.approx(twins_by_hand(svm.X, y, 0.834 / 16, 0.166 / 16), rel=1e-12)
+    alpha = path.alpha(float(end))
+    assert path.rho(float(end)) == 0.0
+    assert abs(alpha[0] - alpha[7]) <= 1e-12 * alpha[0]
+    assert np.delete(alpha, [0, 7]).max() <= 1e-12 * alpha[0]
 
 
 def overlapping(seed):
