@@ -169,12 +169,12 @@ def known(q: ProofTask, group: Group, anchors: Anchors, k: int, cut: Cutter) -> 
     """What is known of block k of a group."""
     S, a, z, anchors = q.stored, int(group.ends[k]), int(group.ends[k + 1]), anchors.pair(k)
     block = cut.block(a, z, group.states[k])
-    L, C, coef = _multipliers(q, block, a, z)
-    U, labels, t = block.moving, q.y[block.moving], C.spread(S.t[a : z + 1], S.t[a + 1 : z + 1])
+    U, rest = block.moving, group.alpha[k : k + 2].copy()
+    rest[:, U] = 0.0
+    L, C, coef = _multipliers(q, block, a, z, float(rest.sum(axis=1).min()))
+    labels, t = q.y[U], C.spread(S.t[a : z + 1], S.t[a + 1 : z + 1])
     share = (t - S.t[a]) / (S.t[z] - S.t[a])
     between = columns(1.0 - share, share)  # of the two anchors
-    rest = group.alpha[k : k + 2].copy()
-    rest[:, U] = 0.0
     sums, balance = coef @ labels + between @ rest.sum(axis=1), coef.sum(axis=1) + between @ (rest @ q.y)
     w = None if S.w is None else C.spread(S.w[a : z + 1], S.w[a + 1 : z + 1])
     scores = q.products.block(anchors, U, coef, share, (C.first, C.last), w)
@@ -226,8 +226,11 @@ class _Listed:
     outside: Array
 
 
-def _multipliers(q: ProofTask, block: Block, a: int, z: int) -> tuple[_Listed, _Columns, Array]:
-    """Those that are listed in a block, its columns, and multipliers times labels of all that move there, (c, u)."""
+def _multipliers(q: ProofTask, block: Block, a: int, z: int, others: float) -> tuple[_Listed, _Columns, Array]:
+    """Those that are listed in a block, its columns, and multipliers times labels of all that move there, (c, u).
+
+    All that do not move add up to ``others`` or more.
+    """
     S, U, listed, t = q.stored, block.moving, slice(q.stored.ptr[a], q.stored.ptr[z]), q.stored.t[a : z + 1]
     caps = columns(1.0 - t, t) @ (q.caps[:, U] * q.y[U])  # times labels
     sample, stored = S.index[listed], np.array([S.a0[listed], S.a1[listed]])
@@ -242,7 +245,7 @@ def _multipliers(q: ProofTask, block: Block, a: int, z: int) -> tuple[_Listed, _
     judged = stored * q.y.take(sample)
     knots.ravel()[block.place], end.ravel()[block.place] = judged
     knots[-1] = end[-1]
-    C = _columns(q, knots, end, a, z)
+    C = _columns(q, knots, end, a, z, others)
     return _Listed(sample, cap, inside, off, outside), C, C.spread(knots, end)
 
 
@@ -286,11 +289,12 @@ class _Columns:
         return np.array([margin.take(place), margin.take(place + margin.shape[1])])
 
 
-def _columns(q: ProofTask, knots: Array, end: Array, a: int, z: int) -> _Columns:
+def _columns(q: ProofTask, knots: Array, end: Array, a: int, z: int, others: float) -> _Columns:
     S, k = q.stored, z - a
     jump, noise = np.zeros(k), np.zeros(k)
     moved = end[:-1] - knots[1:-1]
-    jump[:-1] = np.abs(moved, out=moved).sum(axis=1) * (q.products.length2 / q.products.lam)
+    apart = np.abs(moved, out=moved).sum(axis=1)
+    jump[:-1] = apart * (q.products.length2 / q.products.lam)
     noise[:-1] = np.abs(S.b1[a : z - 1] - S.b0[a + 1 : z])
     if S.w is None:  # otherwise scores are those of the stored slopes, and there is one of these at each breakpoint
         noise += jump
@@ -302,6 +306,8 @@ def _columns(q: ProofTask, knots: Array, end: Array, a: int, z: int) -> _Columns
     two |= rho.min(axis=0) == 0.0  # where all sizes vanish, too
     if S.w is not None:
         two |= jump > q.one_column
+    # Multipliers may be so small that no score shows what their own sums do.
+    two[:-1] |= apart > q.one_column * (others + np.abs(end[:-1]).sum(axis=1))
     two[-1] = False  # the last end has a column of its own
     noise[two], jump[two] = 0.0, 0.0
     added = np.append(0, np.cumsum(two[:-1]))

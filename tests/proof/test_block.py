@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
+import paretoclf as pc
 from paretoclf.proof import block
 from tests.proof.test_proving import BY_KERNEL, of_every_kind, with_pieces
 
@@ -87,3 +88,21 @@ def test_a_stored_margin_alone_is_judged_at_both_ends_of_a_segment():
                     rho = getattr(P, name).copy()
                     rho[j] *= factor
                     assert j in with_pieces(path, **{name: rho}).proof.failures(), (type(path).__name__, name, j)
+
+
+@BY_KERNEL
+def test_multipliers_are_judged_at_both_ends_of_a_segment_though_no_score_shows_them(kernel):
+    """At costs of 1e-10 no score moves by 1e-12, and one that is changed by 1e-4 of itself puts classes off balance."""
+    data, unit = pc.datasets.make_gaussians(20, rng=0), 1e-10
+    path = pc.trace(pc.TwoCSVM(data.X, data.y, kernel), (unit, 3 * unit), (3 * unit, unit))
+    P, seen = path.pieces, 0
+    assert path.proof.passes()
+    for j in range(1, len(path.proof) - 1):
+        for name in ("a0", "a1"):
+            for at in range(P.ptr[j], P.ptr[j + 1]):
+                a = getattr(P, name).copy()
+                a[at] *= 1 - 1e-4
+                if abs(a[at] - getattr(P, name)[at]) > 1e-6 * unit:
+                    seen += 1
+                    assert j in with_pieces(path, **{name: a}).proof.failures(), (j, name, at)
+    assert seen > 10
