@@ -31,7 +31,7 @@ from paretoclf.common.checks import (
 )
 from paretoclf.common.errors import DegeneratePathError, InputError
 from paretoclf.common.progress import meter
-from paretoclf.common.tolerances import AT_BOUND, CERTIFY, LARGEST_PULL, ROUNDING, STEEP
+from paretoclf.common.tolerances import CERTIFY, FAST_ERROR, LARGEST_PULL, ROUNDING, STEEP
 from paretoclf.engine.box import AnyBox
 from paretoclf.engine.boxes import make_tracker
 from paretoclf.engine.engines import first_found, turns
@@ -52,7 +52,7 @@ from paretoclf.path.on_pieces import proved
 from paretoclf.path.pieces import Pieces
 from paretoclf.path.precise import Precise, PreciseSolver, quadratic_of
 from paretoclf.path.prices import ShadowPrices, prices_of
-from paretoclf.path.refining import NEAR, Refining
+from paretoclf.path.refining import Refining
 from paretoclf.problem.classifiers import Classifier
 from paretoclf.problem.costs import CostLine, Costs, SampleCosts, per_sample
 from paretoclf.problem.lines import LabelledSamples, LineOfCosts, Weighted, problem_of_costs
@@ -356,46 +356,26 @@ class Path(Refining):
         caps, b, W = self._caps_of(here), float(share.between(P.b0[j], P.b1[j])), P.w
         if self._without_a_class(here):
             alpha, w = np.zeros_like(caps), None if W is None else np.zeros(W.shape[1])
-            b, value = float(np.sign(self.y @ caps)) or b, 0.0
+            b = float(np.sign(self.y @ caps)) or b
         else:
             alpha = np.minimum(np.maximum(self._within(t, caps, (j, share)), 0.0), caps)
-            w, value = None if W is None else share.between(W[j], W[j + 1]), self._value_on(j, share)
-        rounds = self._rounds_below(caps)
-        classifier = Classifier(self.gram, self.y, caps, alpha, b, w)
-        low = np.zeros_like(alpha) if rounds else None
-        stored = make_solution(classifier, here, alpha_lo=low, source="path")
-        if not (rounds or self._costly(caps, value)) or stored.certificate.holds():
+            w = None if W is None else share.between(W[j], W[j + 1])
+        low = np.zeros_like(alpha) if self._rounds(caps) else None
+        stored = make_solution(Classifier(self.gram, self.y, caps, alpha, b, w), here, alpha_lo=low, source="path")
+        if not self._doubted(j) or stored.certificate.holds(FAST_ERROR):
             return stored
-        better = self._precise(t)
-        return stored if better is None else better[1]
+        return self._better(t) or stored
 
-    def _rounds(self, t: float) -> bool:
-        return self._rounds_below(self.caps(t))
-
-    def _rounds_below(self, caps: Array) -> bool:
-        """Whether rounding shows: on a steep path, or relative to multipliers that balance a cheap class."""
+    def _rounds(self, caps: Array) -> bool:
         if self._steep:
             return True
+        # Or it shows next to multipliers that balance a cheap class: no unit is smaller than the least cap, if there is
+        # one.
         seen = STEEP * float(caps.max())
-        # No unit is smaller than the least cap, if there is one.
         return seen > CERTIFY * float(caps.min()) and seen > CERTIFY * float(balanced_units(self.y, caps).min())
 
-    def _stores(self, t: float, solution: Solution, j: int) -> bool:
-        largest, b = float(self.caps(t).max()), self._intercept(t, j)
-        off, rounded = float(np.abs(self._stored(t, j) - solution.alpha).max()), self._rounded(t)
-        low, high = self._rule(solution).interval_at_origin
-        room = max(rounded, STEEP * largest * float(self.gram.diagonal().max())) * (1.0 + abs(b))
-        near = off <= rounded * float(solution.alpha.max()) + AT_BOUND * largest
-        if self.pieces.w is not None:
-            reach, w = np.sqrt(self.gram.diagonal()), self._rule(solution).slope
-            assert w is not None
-            wrong, terms = float(np.linalg.norm(self.slope(t) - w) * reach.max()), float(solution.alpha @ reach)
-            # Slopes are stored for breakpoints before these were rounded.
-            caps, ends = self.caps(t), [self.caps(end) for end in (0.0, 1.0)]
-            there = caps > 0.0
-            moved = 2 * NEAR * float(np.max(np.abs(ends[1] - ends[0])[there] / caps[there], initial=0.0))
-            near = near and wrong <= (room + moved) * (1.0 + terms * float(reach.max()))
-        return bool(near and low - room <= b <= high + room)
+    def _intercepts(self, t: float, found: Precise) -> tuple[float, float]:
+        return Classifier(self.gram, self.y, self.caps(t), found.alpha[0], found.b, found.w).interval_at_origin
 
     def _solve(self, t: float, j: int) -> Precise | None:
         return self._solver.solve(self.caps(t), *self._basis(j))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from paretoclf.engine.box import AnyBox
     from paretoclf.engine.tracker import CoreTracker
 
-_STAGE = 1e-3  # a line into vanishing costs is traced in stages, each this share of the one before
+STAGE = 1e-3  # a line into vanishing costs is traced in stages, each this share of the one before
 _VANISHING = 1e-6  # of what costs are at the other end: next to so few, rounding of multipliers is no longer little
 _AT_THE_END = 1e-9  # nearer to it a stage that fails is left out: the one before goes on, and the proof judges it
 _LEFT = 1e-9  # of multipliers: more than rounding leaves of them, and far less than a wrong basis does
@@ -89,8 +89,8 @@ class CapsWalk:
         here, t = a, t_from
         while True:
             rest = straight(self.problem, self.bases, here, b)
-            t_near = t_to + _STAGE * (t - t_to)
-            last = abs(t_near - t_to) < _DIGITS * np.spacing(t_to) or not self._vanishes(here, b, _STAGE)
+            t_near = t_to + STAGE * (t - t_to)
+            last = abs(t_near - t_to) < _DIGITS * np.spacing(t_to) or not self._vanishes(here, b, STAGE)
             share = (t_near - t_to) / (t_from - t_to)  # t_near is rounded, and caps must be those that it has
             near = (1 - share) * b + share * a
             try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from math import fsum
 
@@ -11,7 +12,7 @@ from paretoclf.common.checks import Array, Index, State
 from paretoclf.common.errors import DegeneratePathError
 from paretoclf.common.tolerances import CERTIFY, OFF_CENTRE, STEEP
 from paretoclf.engine.boxes import make_tracker
-from paretoclf.engine.sets import LEFT
+from paretoclf.engine.sets import LEFT, MARGIN
 from paretoclf.path.journey import outwards, straight
 from paretoclf.problem.exact_sums import product
 from paretoclf.problem.gram import Gram
@@ -56,7 +57,7 @@ class PreciseSolver:
     """
 
     def __init__(self, quadratic: Quadratic, problem: ParametricQP, mean: Array | None) -> None:
-        self.Q, self.mean, self.rows = quadratic, mean, problem.A.shape[0]
+        self.Q, self.mean, self.rows, self.sign = quadratic, mean, problem.A.shape[0], problem.P.sign
         self.tracker = make_tracker(None, problem)
 
     @classmethod
@@ -90,4 +91,16 @@ class PreciseSolver:
         if w is not None:  # of the precise ones doubles are rounded, too
             larger = float(outwards(self.Q, w[None], np.array([intercept]))[0])
             w, intercept = w * larger, intercept * larger
+        elif self.rows:
+            # Costs may be so large that slacks of what rounds an intercept are more than the value: so it is rounded
+            # to where it costs less.
+            up, down = (self._rate(caps, state, side) for side in (-1.0, 1.0))
+            missing = fsum([*b.tolist(), -intercept])
+            if missing * (down - up) > 0.0:
+                intercept = float(np.nextafter(intercept, math.copysign(math.inf, missing)))
         return Precise(alpha, w, intercept)
+
+    def _rate(self, caps: Array, state: State, label: float) -> float:
+        """What slacks cost, a unit of an intercept that moves away from a label, on a basis."""
+        mine = self.sign == label
+        return float(caps[mine & ((state == LEFT) | (state == MARGIN))].sum() - caps[~mine & (state == LEFT)].sum())

@@ -22,7 +22,7 @@ import numpy as np
 from paretoclf.common.checks import Array, Index
 from paretoclf.common.errors import HomogeneousWarning, InputError
 from paretoclf.common.progress import meter
-from paretoclf.common.tolerances import AT_BOUND
+from paretoclf.common.tolerances import FAST_ERROR
 from paretoclf.engine.box import AnyBox
 from paretoclf.engine.boxes import make_tracker
 from paretoclf.engine.engines import first_found, turns
@@ -283,10 +283,10 @@ class QuantilePath(Refining):
 
     def _at(self, tau: float) -> Solution:
         evidence = Evidence(partial(self.judged, tau))
-        if self._doubtful(tau) and not evidence.certificate.holds():
-            better = self._precise(tau)
+        if self._doubted(self._locate(tau)[0]) and not evidence.certificate.holds(FAST_ERROR):
+            better = self._better(tau)
             if better is not None:
-                return better[1]
+                return better
         return self._solution(tau, self._rule_at(tau), evidence)
 
     def _solution(self, tau: float, rule: Rule, evidence: Evidence) -> Solution:
@@ -301,7 +301,7 @@ class QuantilePath(Refining):
 
     # ---- where double precision ends: multipliers divided by lam, of a slope of unit weight --------------------------
 
-    def _rounds(self, tau: float) -> bool:
+    def _rounds(self, caps: Array) -> bool:
         return self._steep
 
     @cached_property
@@ -336,20 +336,6 @@ class QuantilePath(Refining):
         alpha, low = times(found.alpha, self.lam)
         evidence = Evidence(judge_hinge(problem, alpha, b, w, low, certificate))
         return self._solution(tau, linear_or_kernel(self.gram, self.y * found.alpha[0], w, found.b), evidence)
-
-    def _stores(self, tau: float, solution: Solution, j: int) -> bool:
-        off, largest = np.abs(self._stored(tau, j) - solution.alpha), float(self.caps(tau).max())
-        rounded = self._rounded(tau)
-        if off.max() > rounded * float(solution.alpha.max()) + AT_BOUND * largest:
-            return False
-        length2 = self.gram.quadratic.length2 + self.bias
-        rule = solution.classifier
-        wrong, size = abs(self._intercept(tau, j) - rule.b), 1.0 + abs(rule.b)
-        if self.pieces.w is not None:
-            reach = float(np.sqrt(length2))
-            wrong += float(np.linalg.norm(self.slope(tau) - rule.w)) * reach
-            size += float(np.linalg.norm(rule.w)) * reach
-        return bool(wrong <= rounded * size)
 
     def _knot_coef(self, knots: Array) -> Array:
         return super()._knot_coef(knots) / self.lam

@@ -14,10 +14,12 @@ from typing import Any
 import numpy as np
 
 from paretoclf.common.checks import Array, Index
-from paretoclf.common.tolerances import CERTIFY, FAST_ERROR, ROUNDED, STEEP, VALUE_ROUNDING
+from paretoclf.common.tolerances import AT_BOUND, CERTIFY, FAST_ERROR, ROUNDED, STEEP, VALUE_ROUNDING
 from paretoclf.path.along import Shares
+from paretoclf.path.journey import STAGE
 from paretoclf.path.on_pieces import OnPieces
 from paretoclf.path.precise import Precise
+from paretoclf.problem.units import balanced_units, box_units
 from paretoclf.proof.certificates import Certificate
 from paretoclf.proof.exact import ExactBounds
 from paretoclf.proof.line import LineProof
@@ -50,12 +52,17 @@ class Refining(OnPieces):
         b, W = np.array([self._intercept(float(t)) for t in points]), self._stored_slopes(points)
         out = certify_hinges(replace(self.soft_margin, caps=caps), alpha, b, W)
         for j, certificate in enumerate(out):
-            if not certificate.holds():
-                better = self._precise(float(points[j])) if self._doubtful(float(points[j])) else None
-                if better is None:
+            if not certificate.holds(FAST_ERROR):
+                better = self._better(float(points[j]))
+                if better is None and not certificate.holds():
                     break  # one that fails is enough
-                out[j] = better[1].certificate
+                out[j] = certificate if better is None else better.certificate
         return out
+
+    def _better(self, t: float) -> Solution | None:
+        """The precise solution at t, if rounding shows on the piece there: what is proved of it is about that."""
+        better = self._precise(t) if self._doubted(self._locate(t)[0]) else None
+        return None if better is None else better[1]
 
     def _exact_bounds(self, t: float) -> ExactBounds:
         solution = self._at(t)
@@ -63,21 +70,67 @@ class Refining(OnPieces):
         parts = np.stack([solution.alpha, low]) if low.any() else solution.alpha[None]
         return problem.bounds(parts, solution.numbers["b"], self._slope_of(solution))
 
-    def _stores(self, t: float, solution: Solution, j: int) -> bool:
-        """Whether what piece j stores at t is a precise solution but for rounding."""
+    def _stores(self, t: float, found: Precise, j: int) -> bool:
+        """Whether what piece j stores at t is a precise solution but for rounding: of numbers, and of breakpoints.
+
+        Multipliers are measured against what they can reach, what scores are made of against these. What is stored at
+        a breakpoint belongs to where that was before it was rounded, where costs had other digits.
+        """
+        P, Q, lam, reach = self.pieces, self.gram.quadratic, self._value_unit(t), np.sqrt(self.gram.diagonal())
+        # A stage towards vanishing costs ends at this share of where it begins, which is known to half a unit.
+        step = 0.0 if t == self._range[1] else 2 * NEAR * min(1.0, t / STAGE)
+        inside, share = slice(P.ptr[j], P.ptr[j + 1]), min(1.0, step / float(P.t[j + 1] - P.t[j]))
+        alpha, caps, lost = found.alpha[0], self.caps(t) / lam, step * self._steepness(t)
+        off, shift = (self._stored(t, j) / lam - alpha) - found.alpha[1], np.zeros(alpha.size)
+        shift[P.index[inside]] = share / lam * np.abs(P.a1[inside] - P.a0[inside])
+        most = ROUNDED * float(alpha.max()) + AT_BOUND * float(caps.max())
+        units = balanced_units(self.y, caps) if self.soft_margin.intercept == "free" else box_units(caps)
+        if not _near(units, off, np.minimum(shift + lost * float(alpha.max()), most), NEAR * alpha):
+            return False
+        b, jump = self._intercept(t, j), share * float(P.b1[j] - P.b0[j])
+        size, wrong = (
+            1.0 + np.abs(Q.scores(self.y * alpha, found.w) + found.b),
+            b - np.clip(b, *self._intercepts(t, found)),
+        )
+        implied, moved = Q.scores(self.y * off), reach * float(reach @ shift + lost * (reach @ alpha))
+        rounded = NEAR * reach * float(reach @ alpha)
+        if P.w is None or found.w is None:
+            return _near(size, np.abs(implied) + abs(wrong), moved + abs(jump), rounded)
+        w, shift = self.slope(t), np.abs(Q.project(share * (P.w[j + 1] - P.w[j])) + jump)
+        digits = (Q.width + 8) * NEAR * (1.0 + float(Q.largest_terms(w[None])[0]) + abs(b))
+        judged = Q.project(w - found.w) + wrong
+        return _near(size, implied, moved, rounded) and _near(size, judged, shift + moved, digits)
+
+    def _steepness(self, t: float) -> float:
+        """How fast caps change there at most, next to what they are."""
+        caps, (first, last) = self.caps(t), (self.caps(end) for end in self._range)
+        there = caps > 0.0
+        with np.errstate(over="ignore"):
+            most = np.max(np.abs(last - first)[there] / caps[there], initial=0.0)
+        return float(most) / (self._range[1] - self._range[0])
+
+    def _intercepts(self, t: float, found: Precise) -> tuple[float, float]:
+        """The least and the largest optimal intercept that goes with a precise solution."""
+        return found.b, found.b
+
+    def _rounds(self, caps: Array) -> bool:
+        """Whether rounding of multipliers shows at these caps."""
         raise NotImplementedError
 
-    def _rounded(self, t: float) -> float:
-        """How far what is stored may be from that, as a share: of steep paths more than of others."""
-        return ROUNDED if self._rounds(t) else FAST_ERROR
+    def _doubted(self, j: int) -> bool:
+        """Whether rounding shows on piece j: of multipliers, or of margins, where all costs are large for the value."""
+        if j not in self._doubts:
+            # A cost that vanishes at an end of a line falls by orders of magnitude along its last segment.
+            (start, end), (first, last, bend) = self.pieces.t[j : j + 2].tolist(), self.pieces.value[j].tolist()
+            caps = self._caps_at(np.array([start, 0.5 * (start + end), end])).T
+            each = zip(caps, (first, 0.5 * (first + last) - 0.25 * bend, last), strict=True)
+            self._doubts[j] = any(self._rounds(cap) or self._costly(cap, value) for cap, value in each)
+        return self._doubts[j]
 
-    def _rounds(self, t: float) -> bool:
-        """Whether rounding of multipliers shows at t."""
-        raise NotImplementedError
-
-    def _doubtful(self, t: float) -> bool:
-        """Whether rounding shows at t: of multipliers, or of margins, where all costs are large against the value."""
-        return self._rounds(t) or self._costly(self.caps(t), self._value(t))
+    @cached_property
+    def _doubts(self) -> dict[int, bool]:
+        """Of which pieces that is known."""
+        return {}
 
     @staticmethod
     def _costly(caps: Array, value: float) -> bool:
@@ -124,10 +177,7 @@ class Refining(OnPieces):
             failed = proof.failures()
             if failed.size == 0:
                 return proof
-            ends = pieces.t[failed], pieces.t[failed + 1]
-            # A cost that vanishes at an end of a line falls by orders of magnitude along its last segment.
-            along = np.stack([ends[0], 0.5 * (ends[0] + ends[1]), ends[1]], axis=1)
-            failed = failed[[any(self._doubtful(float(t)) for t in each) for each in along]]
+            failed = failed[[self._doubted(j) for j in failed.tolist()]]
             if margin:
                 knots = {j: self._proved_at(float(pieces.t[j])) for j in np.union1d(failed, failed + 1).tolist()}
                 failed = failed[[knots[j] and knots[j + 1] for j in failed.tolist()]]
@@ -177,4 +227,9 @@ class Refining(OnPieces):
             found = self._solve(t, j)
         if found is None:
             return None
-        return found if self._stores(t, self._as_solution(t, found), j) else None
+        return found if self._stores(t, found, j) else None
+
+
+def _near(unit: Array, off: Array, shift: Array, rounded: Any) -> bool:
+    """Whether numbers are off by no more than the tracker's share of their unit, a shift, and rounding."""
+    return bool((np.abs(off) <= FAST_ERROR * unit + shift + rounded).all())

@@ -165,7 +165,7 @@ def complementarity(E: Entries, off: Array, unit: Array) -> tuple[Array, Index]:
     moves = unit > 0.0
     if not moves.all():  # what cannot move at all has no load, and, if it has room, all of it
         reach, spare = (np.where(moves | has, unit, np.inf) for has in (False, E.room > 0.0))
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
         load, room = E.alpha / reach, E.room / spare
     above = np.minimum(np.maximum(*load), np.maximum(*off))
     below = np.minimum(np.maximum(*room), -np.minimum(*off))

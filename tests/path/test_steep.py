@@ -195,3 +195,73 @@ def test_single_certificates_of_steep_paths_hold_in_fractions(seed, kernel):
         dual, primal = path.certificate(t, exact=True).bounds
         assert certificate.holds()  # of the kernel values as they are rounded
         assert float(primal - dual) <= 1e-8 * float(primal) + certificate.rounding
+
+
+# ---- costs from 1e-8 to 1e6: what `at` gives, and what is proved ---------------------------------------------------
+
+LOW, HIGH = 1e-8, 1e6
+COSTS = {
+    "across": ((LOW, HIGH), (HIGH, LOW)),
+    "back": ((HIGH, LOW), (LOW, HIGH)),
+    "up": ((LOW, LOW), (HIGH, HIGH)),
+    "down": ((HIGH, HIGH), (LOW, LOW)),
+    "from an axis": ((0.0, HIGH), (LOW, HIGH)),
+}
+DOWN = ((0.0, HIGH), (LOW, LOW))
+KERNELS = {"linear": None, "narrow": pc.RBF(0.1), "rbf": pc.RBF(1.0)}
+
+
+def cheap(seed, kernel, ends):
+    """A path along a line of costs, or None where it is refused: next to t = 1 few digits are left."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(8, 24))
+    y = np.where(np.arange(n) < max(2, n // 3), 1.0, -1.0)
+    X = rng.normal(size=(n, 2)) + rng.choice([0.2, 0.6, 1.5]) * y[:, None]
+    try:
+        return pc.trace(pc.TwoCSVM(X, y, kernel), *ends)
+    except pc.DegeneratePathError:
+        return None
+
+
+KINDS = {f"{line}-{name}": (ends, kernel) for line, ends in COSTS.items() for name, kernel in KERNELS.items()}
+KINDS |= {"down, from an axis": (DOWN, KERNELS["narrow"])}
+
+
+@pytest.mark.parametrize(("ends", "kernel"), KINDS.values(), ids=KINDS)
+def test_where_a_path_is_proved_its_solutions_are(ends, kernel):
+    """To the same tolerance, however close to an end: a cheap class has all its events there."""
+    traced = [path for seed in range(12) if (path := cheap(seed, kernel, ends)) is not None]
+    assert len(traced) > 6
+    for seed, path in enumerate(traced):
+        share = 10.0 ** np.random.default_rng(seed).uniform(-12, 0, 12)
+        for tol in (1e-8, 1e-9, 1e-10):
+            if path.proof.passes(tol):
+                for t in (*share.tolist(), *(1.0 - share).tolist()):
+                    certificate = path.at(t).certificate
+                    assert certificate.passes(tol), (seed, t, certificate.explain(tol))
+
+
+@pytest.mark.parametrize("kernel", [None, pc.RBF(1.0)], ids=["linear", "rbf"])
+@pytest.mark.parametrize("line", ["across", "back", "up"])
+def test_what_is_stored_is_what_is_proved_however_large_the_largest_cost(line, kernel):
+    """Multipliers, intercepts and slopes are off by 1e-5. Next to t = 1 no digits are left to say so."""
+    seen = 0
+    for path in (cheap(seed, kernel, COSTS[line]) for seed in range(3)):
+        P = path.pieces
+        wide = np.flatnonzero((np.diff(P.t) > 1e-9 * P.t[1:]) & (P.t[1:] < 0.9999))
+        for j in wide[:: max(1, wide.size // 4)].tolist():
+            inside, cap = slice(P.ptr[j], P.ptr[j + 1]), path.caps(float(0.5 * (P.t[j] + P.t[j + 1])))
+            half = 0.5 * (P.a0[inside] + P.a1[inside])
+            free = np.minimum(half, cap[P.index[inside]] - half)
+            if not free.max(initial=0.0) > 1e-6 * cap.min():
+                continue  # b is not unique
+            changed = {name: (int(P.ptr[j] + free.argmax()), 1e-5 * half.max()) for name in ("a0", "a1")}
+            changed |= {name: (j, 1e-5 * (1.0 + abs(getattr(P, name)[j]))) for name in ("b0", "b1")}
+            if P.w is not None:
+                changed["w"] = (j, 0), 1e-5 * float(np.linalg.norm(P.w[j])) + 1e-5
+            for name, (at, by) in changed.items():
+                stored = getattr(P, name).copy()
+                stored[at] += by
+                assert not replace(path, pieces=replace(P, **{name: stored})).proof.passes(), (j, name, by)
+                seen += 1
+    assert seen > 20

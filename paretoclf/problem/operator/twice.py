@@ -77,7 +77,7 @@ def _slices(x: Array, low: Array | None, top: Array, bits: int) -> list[Array]:
     exponent = np.frexp(top)[1]
     out, rest = [], x
     for j in range(1, _SLICES + 1):
-        unit = np.ldexp(1.0, exponent - j * bits)
+        unit = np.maximum(np.ldexp(1.0, exponent - j * bits), 5e-324)
         cut = np.rint(rest / unit) * unit
         out.append(cut)
         rest = rest - cut  # exact

@@ -229,10 +229,10 @@ def _conclude(problem: SoftMargin, caps: Array, alpha: Array, seen: _Seen) -> li
     a, c, g, unit, score = (x.take(place) for x in (alpha, caps, margin, units, f))
     beyond, load, room = np.maximum(np.maximum(-a, a - c), 0.0), np.maximum(a, 0.0), np.maximum(c - a, 0.0)
     terms = certain_terms(load, room, beyond, g, rounding.take(place) + seen.rounding.take(of))
-    certain, outside, scaled = np.bincount(of, terms, b.size), beyond / unit, g / (1.0 + np.abs(score))
-    meet = np.maximum(
-        np.minimum(load / unit, np.maximum(scaled, 0.0)), np.minimum(room / unit, np.maximum(-scaled, 0.0))
-    )
+    certain, scaled = np.bincount(of, terms, b.size), g / (1.0 + np.abs(score))
+    with np.errstate(over="ignore"):  # costs may be as small as numbers are
+        outside, load, room = beyond / unit, load / unit, room / unit
+    meet = np.maximum(np.minimum(load, np.maximum(scaled, 0.0)), np.minimum(room, np.maximum(-scaled, 0.0)))
     off = np.maximum(outside, meet)
     box, comp, most = (_largest(of, each, b.size) for each in (outside, meet, off))
     worst, first = np.zeros(b.size, dtype=np.int64), (~(off < most.take(of))).nonzero()[0][::-1]
