@@ -53,7 +53,7 @@ stored optimal value is held against D and D + G (`paretoclf.proof.values`).
 What is proved with it, and how the problem is read there:
 
 ===================================  ===================================================================================
-`paretoclf.proof.programs`           any program with rows :math:`Ax\le b`, hard or soft, and columns without bounds: u = x
+`paretoclf.proof.programs`           any program with rows :math:`Ax\le b`, hard or soft, and free columns; u = x
 `paretoclf.proof.items`              the problem as it stands: a row for every bound of every item
 `paretoclf.proof.hinge`              x = (w, b) and a row a sample, :math:`y_if(x_i)\ge1`, soft at the price of its cap;
                                      u is the slope that the multipliers imply, and P is lam times that of w. Where b is
