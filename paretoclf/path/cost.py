@@ -46,6 +46,7 @@ from paretoclf.path.journey import (
     Known,
     Stage,
     assemble,
+    one_way,
     straight,
 )
 from paretoclf.path.on_pieces import proved
@@ -158,8 +159,7 @@ class _Tracer:
         log = box.along(line, self._at_origin(line.caps(1.0))[0] if from_origin else basis, self.progress)
         if from_origin:
             log = log.from_nothing(self.caps.sum(axis=0))
-        stages = [Stage(0, log.segments, *((0.0, 1.0) if up else (1.0, 0.0)))]
-        return (log, stages, log, []) if up else (log, [], log, stages)
+        return one_way(log, Stage(0, log.segments, *((0.0, 1.0) if up else (1.0, 0.0))))
 
     def _walked(self, up: bool, from_origin: bool) -> Found:
         """From where the line meets the ray (or from the hub) to both of its ends; out of the origin, up or down."""
@@ -170,13 +170,12 @@ class _Tracer:
             self._start_ray(self.bases, stop if up else start)
             self.problem.record_from_here()
             stage = self.walk.stage(*((0.0, 1.0) if up else (1.0, 0.0)))
-            log = self.problem.log.from_nothing(self.caps.sum(axis=0))
-            return (log, [stage], log, []) if up else (log, [], log, [stage])
+            return one_way(self.problem.log.from_nothing(self.caps.sum(axis=0)), stage)
         if np.array_equal(*self.caps):
             self._reach(0.0)
             self.problem.record_from_here()
             stage = self.walk.stage(0.0, 1.0, self._line(self.bases, start, stop))
-            return self.problem.log, [stage], self.problem.log, []
+            return one_way(self.problem.log, stage)
         t_meet = self._meeting() if self.hub is None else self.hub.t
         meet = self._phi(t_meet)
         self._reach(t_meet)

@@ -203,6 +203,11 @@ def _pieces(log: Log, stages: list[Stage], linear: bool) -> tuple[Pieces, bool]:
 Found = tuple[Log, list[Stage], Log, list[Stage]]
 
 
+def one_way(log: Log, stage: Stage) -> Found:
+    """What was traced in one stage, whichever way it went."""
+    return (log, [stage], log, []) if stage.t_from < stage.t_to else (log, [], log, [stage])
+
+
 def assemble(found: Found, mean: Array | None, linear: bool, known: Known | None = None) -> Pieces:
     """Join what was traced forwards and backwards from one point into the pieces of a path.
 

@@ -29,7 +29,7 @@ from paretoclf.engine.boxes import make_tracker
 from paretoclf.engine.engines import first_found, turns
 from paretoclf.engine.segments import Line
 from paretoclf.engine.sets import LEFT
-from paretoclf.path.journey import Stage, assemble
+from paretoclf.path.journey import Stage, assemble, one_way
 from paretoclf.path.on_pieces import OnPieces, proved, with_proved_values
 from paretoclf.path.pieces import Pieces
 from paretoclf.path.room import with_room
@@ -165,9 +165,8 @@ class Hulls:
         log = self.log
         if not log.segments:
             return None
-        stage = Stage(0, log.segments, t_from, t_to)
-        forward, backward = ([stage], []) if t_from < t_to else ([], [stage])
-        pieces = assemble((log, forward, log, backward), None, bool(self.gram.quadratic.width))
+        found = one_way(log, Stage(0, log.segments, t_from, t_to))
+        pieces = assemble(found, None, bool(self.gram.quadratic.width))
         u = self.unit  # scores in that of the data, measured from 0 and not from the mean
         return _times(pieces.scaled(w=u, b=u**2, value=u**2).from_origin(self.mean), 1.0 / self.total)
 

@@ -28,7 +28,7 @@ from paretoclf.engine.boxes import make_tracker
 from paretoclf.engine.engines import first_found, turns
 from paretoclf.engine.segments import Log
 from paretoclf.engine.sets import LEFT
-from paretoclf.path.journey import CapsWalk, Found, Known, Stage, assemble, straight
+from paretoclf.path.journey import CapsWalk, Found, Known, Stage, assemble, one_way, straight
 from paretoclf.path.on_pieces import proved
 from paretoclf.path.pieces import Pieces
 from paretoclf.path.precise import Precise, PreciseSolver
@@ -96,7 +96,7 @@ def _trace(
         box = AnyBox(problem, engine, max_events)
         at_cap = np.full(n, LEFT, dtype=np.int8), np.zeros(0, dtype=np.int64)
         log = box.along(straight(box, bases, line.costs(lo), line.costs(hi)), at_cap, progress)
-        found: Found = log, [Stage(0, log.segments, lo, hi)], log, []
+        found = one_way(log, Stage(0, log.segments, lo, hi))
     else:
         found = _walked(line, tracker, bases, max_events, progress)
     Q, scaled = line.gram.quadratic, partial(_in_the_papers_scale, lam=line.lam, bias=line.bias)
