@@ -67,7 +67,7 @@ class PreciseSolver:
         return cls(gram.quadratic, replace(problem, P=form), mean)
 
     def solve(self, caps: Array, state: State, margin: Index) -> Precise | None:
-        """Solution on a basis at exactly these caps; None if its margin system is too ill-conditioned.
+        """Solution on a basis at exactly these caps; None if its margin system is too ill-conditioned, or it is none.
 
         Multipliers may leave their box by as much as the caps are rounded away from where the basis holds.
         """
@@ -79,7 +79,7 @@ class PreciseSolver:
             if not problem.start_on(state, margin, line):
                 return None
             found = problem.solution(0.0)
-        except DegeneratePathError:
+        except (DegeneratePathError, ValueError):  # sets may be stored that contradict each other
             return None
         alpha = np.zeros((2, caps.size))
         alpha[0] = np.where(state == LEFT, caps, 0.0)

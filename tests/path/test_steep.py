@@ -265,3 +265,17 @@ def test_what_is_stored_is_what_is_proved_however_large_the_largest_cost(line, k
                 assert not replace(path, pieces=replace(P, **{name: stored})).proof.passes(), (j, name, by)
                 seen += 1
     assert seen > 20
+
+
+def test_sets_that_contradict_each_other_are_not_proved():
+    """As elsewhere: solved again they would be no basis."""
+    path = cheap(0, KERNELS["rbf"], COSTS["across"])
+    P = path.pieces
+    listed, several = P.index[: P.ptr[1]], int(np.flatnonzero(np.diff(P.ptr) > 1)[0])
+    state, index, changes, ptr = (np.array(each) for each in (P.state, P.index, P.changes, P.ptr))
+    state[np.setdiff1d(np.arange(state.size), listed)[0]] = 2
+    index[ptr[several] + 1] = index[ptr[several]]
+    changes[2] = 2
+    ptr[1] += 1
+    for name, wrong in {"state": state, "index": index, "changes": changes, "ptr": ptr}.items():
+        assert not replace(path, pieces=replace(P, **{name: wrong})).proof.passes(), name
