@@ -706,6 +706,8 @@ def trial(seed: int, found: dict[str, Counter[str]], tell: Callable[[str], Any])
         points, other = [*touched(path, low, high)], of.again(path)
         if passes:  # at one point, as that takes long
             points = points[len(points) // 2 :][:1]
+        for j in path.proof.failures(TOL)[:2]:
+            points += touched(path, float(path.t[j]), float(path.t[j + 1]))
         if max((other.moved(of, t) for t in points), default=1.0) > TOL / 10:
             count["moved further"] += 1
             continue
