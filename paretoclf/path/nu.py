@@ -11,6 +11,7 @@ classifier.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -681,7 +682,10 @@ class NuPath(OnPieces):
     def _whole(self, t: float) -> bool:
         """Whether nu_plus n_plus or nu_minus n_minus is a whole number, so that intercepts may not be unique."""
         ranks = [nu * size for nu, size in zip(self.line.classes(t), self._sizes, strict=True)]
-        return any(abs(r - round(r)) <= WHOLE_RANK * size for r, size in zip(ranks, self._sizes, strict=True))
+        return any(
+            math.isfinite(r) and abs(r - round(r)) <= WHOLE_RANK * size
+            for r, size in zip(ranks, self._sizes, strict=True)
+        )
 
     def _most_multipliers(self) -> Array:
         ends = totals(self.pieces, self._caps_along, np.ones(self.y.size))

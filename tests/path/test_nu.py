@@ -856,3 +856,11 @@ def test_a_gap_that_rounding_makes_where_hulls_meet_is_none(seed):
     by_hand = twins_by_hand(X, y, asymmetry / n, (1 - asymmetry) / n)
     assert path.star.nu == pytest.approx(by_hand, rel=1e-12)
     assert path.star.kind == "trivial"
+
+
+def test_a_point_of_a_path_whose_asymmetry_is_as_small_as_numbers_are():
+    """Such a file is read unproved; next to it sizes of reduced hulls are more than numbers hold."""
+    path = pc.trace(pc.TwoNuSVM([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1]), nu=(None, None), asymmetry=0.5)
+    wrong = replace(path, line=replace(path.line, asymmetry=5e-324))
+    with np.errstate(all="ignore"):
+        assert not wrong.at(float(path.t[-1])).certificate.passes()
