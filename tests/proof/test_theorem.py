@@ -224,9 +224,22 @@ def of_one_variable(curvature, number):
     return problem, Trace.of(np.array([0.0, 1.0]), np.zeros((1, 1), dtype=np.int64), found, found, "end")
 
 
-def test_a_problem_without_convexity_is_not_proved():
-    proof = prove(*of_one_variable(-1.0, 0.0))
+def test_lower_bounds_of_values_are_parabolas_where_prices_move():
+    """``min x**2 / 2 - 10 x + c max(x, 0)`` with c from 1 to 3: x = 10 - c, and the value is -32 at c = 2."""
+    one, none = np.ones((2, 1)), np.full((2, 1), np.inf)
+    prices = np.array([[1.0], [3.0]])
+    problem = ParametricQP(np.eye(1), np.zeros((0, 1)), -10.0 * one, -none, 0.0 * one, none, prices)
+    found = np.array([[[9.0], [7.0]]]), np.array([[[-1.0], [-3.0]]])
+    proof = prove(problem, Trace.of(np.array([0.0, 1.0]), np.zeros((1, 1), dtype=np.int64), *found, "end"))
+    assert proof.passes(1e-15)
+    np.testing.assert_array_equal(proof.duals @ [[1, 0.25, 0], [0, 0.5, 0], [0, 0.25, 1]], [[-40.5, -32.0, -24.5]])
+
+
+@pytest.mark.parametrize("size", [1.0, 1e6])
+def test_a_problem_without_convexity_is_not_proved(size):
+    proof = prove(*of_one_variable(-size, 0.0))
     assert proof.gap.max() == 0.0
+    assert proof.residuals["curvature"][0] == 1.0
     assert "curvature" in proof.explain()
     assert not proof.passes()
     assert prove(*of_one_variable(1.0, 0.0)).passes()
