@@ -11,6 +11,7 @@ import pytest
 from scipy.optimize import nnls
 
 import paretoclf as pc
+from paretoclf.checking.beside import judge_beside
 from paretoclf.path.of_problem import ProblemPath, trace_problem
 from paretoclf.problem.parametric_qp import ParametricQP
 from paretoclf.solve.of_items import LineOfItems
@@ -75,10 +76,10 @@ def test_a_stranger_is_judged_beside_it():
     t = np.linspace(0.0, 1.0, 9)
     w = np.array([nnls(A, (1 - s) * first + s * last)[0] for s in t])
     r = w @ A.T - np.array([(1 - s) * first + s * last for s in t])
-    assert path.judge(t, {"w": w, "r": r}, between=False).passes()
-    assert not path.judge(t, {"w": w, "r": r}).passes()  # it bends between these knots
+    assert judge_beside(path, t, {"w": w, "r": r}, between=False).passes()
+    assert not judge_beside(path, t, {"w": w, "r": r}).passes()  # it bends between these knots
     for wrong in ({"w": 1.01 * w, "r": 1.01 * w @ A.T - (r - w @ A.T) * -1}, {"w": w - 1e-4, "r": r}):
-        assert not path.judge(t, wrong, between=False).passes()
+        assert not judge_beside(path, t, wrong, between=False).passes()
 
 
 def test_a_file_holds_it(tmp_path):
