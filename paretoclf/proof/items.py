@@ -20,12 +20,11 @@ _TINY = float(np.finfo(float).tiny)
 
 def prove_items(problem: ParametricQP, found: Trace, parameter: str = "t") -> LineProof:
     """Prove values and multipliers of all items, as `paretoclf.proof.proving.prove` says."""
-    QP, rows = problem if sp.issparse(problem.P) else problem.dense(), RowsOfItems.of(problem)
-    t, x = np.asarray(found.t, dtype=np.float64), found.v[..., : problem.n]
+    rows, t, x = RowsOfItems.of(problem), np.asarray(found.t, dtype=np.float64), found.v[..., : problem.n]
     with np.errstate(invalid="ignore", over="ignore"):  # what is not a number is not proved
         points = Points.of(x, rows.multipliers(found.y))
         proof = prove_program(rows.line, t, points, parameter, rows.prices)
-        off = {"values": _apart(QP, x, found.v), "free": _free(QP, found.y)}
+        off = {"values": _apart(problem, x, found.v), "free": _free(problem, found.y)}
     return replace(proof, residuals={**proof.residuals, **off})
 
 

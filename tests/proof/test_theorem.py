@@ -173,7 +173,7 @@ def test_what_is_wrong_in_fractions_is_never_proved_and_what_is_right_never_refu
 
 
 def as_trace(path):
-    """What a path of samples stores, as values and multipliers of the items of its problem, and that problem."""
+    """What a path of samples stores, as values and multipliers of the items of its problem."""
     problem, P = path.problem.dense(), path.pieces
     (low, high), n, k = path.t[[0, -1]], problem.n, P.t.size - 1
     t, unit = (P.t - low) / (high - low), path.lam if hasattr(path, "lam") else 1.0
@@ -186,7 +186,7 @@ def as_trace(path):
             v[j, end] = np.append(x, problem.A @ x)
             y[j, end, n:] = {0: [], 1: [-b], 2: [rho - b, rho + b]}[problem.items - n]
             y[j, end, :n] = problem.P @ x + q - y[j, end, n:] @ problem.A
-    return problem, Trace.of(t, np.zeros((k, problem.items), dtype=np.int64), v, y, "end"), unit
+    return Trace.of(t, np.zeros((k, problem.items), dtype=np.int64), v, y, "end"), unit
 
 
 KINDS = {
@@ -206,8 +206,8 @@ def test_the_proofs_of_paths_are_special_cases(kind):
     for size in (0.0, 1e-9, 1e-5, 1e-2):
         wrong = {name: getattr(P, name) * (1.0 - size * rng.random(getattr(P, name).size)) for name in names}
         other = replace(path, pieces=replace(P, **wrong))
-        problem, trace, unit = as_trace(other)
-        plain, own = prove(problem, trace), other._proved()
+        trace, unit = as_trace(other)
+        plain, own = prove(path.problem, trace), other._proved()
         np.testing.assert_allclose(unit * plain.gaps, own.gaps, rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(-unit * plain.duals, own.duals + own.gaps, atol=1e-9)  # what is minimised there
         if size in (
@@ -265,6 +265,16 @@ def test_traces_of_engines_are_proved_in_words_of_items(sparse, monkeypatch):
     monkeypatch.setattr("paretoclf.engine.reduction.products._CACHED", 100)  # many parts
     for name in ("gaps", "sizes", "duals"):
         np.testing.assert_allclose(getattr(prove(problem, found), name), getattr(proof, name), rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("wrong", [0.0, 1e-3])
+def test_a_multiplier_of_what_has_no_bound_is_none(wrong):
+    none, zero = np.full((2, 3), np.inf), np.zeros((2, 2))
+    problem = ParametricQP.hard(np.eye(2), np.array([[1.0, 0.0]]), zero + 1.0, -none, none)
+    found = np.array([[[-1.0, -1.0, -1.0]] * 2]), np.array([[[0.0, 0.0, wrong]] * 2])
+    proof = prove(problem, Trace.of(np.array([0.0, 1.0]), np.zeros((1, 3), dtype=np.int64), *found, "end"))
+    assert proof.passes() == (wrong == 0.0)
+    assert proof.residuals["free"][0] == pytest.approx(wrong, rel=1e-2)
 
 
 def test_what_is_not_a_number_is_not_proved():
