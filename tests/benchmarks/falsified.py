@@ -16,9 +16,6 @@ is an excess. Once a path, the value before is held against Clarabel's. False is
   (what is less is counted as *rounding*: proofs say that they allow it);
 - *refused* of a path whose stored point, multipliers, gap and value are off by less than a tenth of the tolerance.
 
-Next to nu = 0 it is the slope and the intercept that are held against the optimum, with the best rho next to the stored
-one: that is what is proved there.
-
 The exit status is 1 where there is any.
 """
 
@@ -153,8 +150,6 @@ class Machine:
         scores, norm, b, rho = self.point(t) if point is None else point
         value = at.lam * (norm + (b * b if at.intercept == "feature" else 0)) / 2
         margins = self.signs * (scores + b)
-        if at.total is not None and self.path.t[0] == 0.0 and t < self.path.t[1]:
-            rho = self._given_way(at, margins, rho)
         slack = np.maximum(at.target * rho - margins, Fraction(0))
         wrong = 0.0
         if at.caps is not None:
@@ -164,16 +159,6 @@ class Machine:
         else:
             wrong = max(map(float, slack / (at.target + abs(margins))))
         return value, wrong, Fraction(self.path.value(t))
-
-    @staticmethod
-    def _given_way(at: Statement, margins: Any, rho: Fraction) -> Fraction:
-        """The rho next to the stored one that makes most of w and b, which next to nu = 0 is what is proved."""
-        near = [rho, *(margin for margin in margins if abs(margin - rho) <= 10 * TOL * rho)]
-
-        def loss(each: Fraction) -> Fraction:
-            return (at.caps * np.maximum(each - margins, Fraction(0))).sum() - at.total * each
-
-        return min(near, key=loss)
 
     def dual(self, t: float) -> Fraction:
         """The objective of multipliers next to those that are stored: in their box, and balanced."""
@@ -200,9 +185,7 @@ class Machine:
     def off(self, before: Machine, t: float) -> dict[str, float]:
         """How far the path is from right at t, given the path before it was changed."""
         (value, wrong, stored), (best, _, _) = self.primal(t), before.primal(t)
-        size = abs(best)
-        if not size:
-            return {"excess": 0.0, "violation": wrong, "value": 0.0}
+        size = abs(best) or Fraction(1, 10**300)
         return {"excess": float((value - best) / size), "violation": wrong, "value": float(abs(stored - best) / size)}
 
     def rounding(self, before: Machine, t: float) -> float:
