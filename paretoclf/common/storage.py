@@ -35,6 +35,19 @@ def whole(given: Any, name: str, shape: Shape, low: int, stop: int) -> Index:
     return a
 
 
+def check_parts(indptr: Any, indices: Any, entries: int, what: str) -> None:
+    """InputError unless the entries of a sparse matrix are told apart by whole numbers, in the order of its parts.
+
+    Who reads such a matrix looks at memory wherever these say, and SciPy checks nothing of one without entries.
+    """
+    whole_numbers = (
+        np.ndim(indptr) == np.ndim(indices) == 1 and indptr.dtype.kind in "iu" and indices.dtype.kind in "iu"
+    )
+    ends = np.asarray(indptr, dtype=np.int64) if whole_numbers and np.size(indptr) else np.zeros(0)
+    if not ends.size or ends[0] != 0 or (np.diff(ends) < 0).any() or not ends[-1] == indices.size == entries:
+        raise InputError(f"{what} must follow each other, one for each entry")
+
+
 def _check_shape(a: Any, name: str, shape: Shape) -> None:
     if a.ndim != len(shape) or any(want not in (None, size) for want, size in zip(shape, a.shape, strict=True)):
         wanted = ", ".join("any" if size is None else str(size) for size in shape)

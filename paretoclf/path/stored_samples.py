@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from paretoclf.common.checks import Array
 from paretoclf.common.files import AnyFile, write_file
+from paretoclf.common.storage import check_parts
 from paretoclf.problem.kernels import kernel_spec
 from paretoclf.problem.samples import Samples
 
@@ -45,6 +46,7 @@ def take_samples(stored: dict[str, Any]) -> Samples:
     if "X_shape" not in stored:
         return X
     indices, indptr, shape = (stored.pop(f"X_{name}") for name in ("indices", "indptr", "shape"))
+    check_parts(indptr, indices, X.size, "rows of X")
     samples = sp.csr_array((X, indices, indptr), shape=tuple(int(size) for size in shape))
     samples.check_format()  # ValueError for indices out of range
     return samples

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from paretoclf.common.checks import Array
 from paretoclf.common.errors import InputError
-from paretoclf.common.storage import finite, whole
+from paretoclf.common.storage import check_parts, finite, whole
 from paretoclf.engine.reduction.program import Moved, ProgramLine, Reading
 
 
@@ -57,8 +57,7 @@ def unpacked_matrix(stored: Mapping[str, Any], name: str, shape: tuple[int, int]
     """The sparse matrix that arrays of a file are."""
     data, indices, indptr = (stored[f"{name}_{part}"] for part in ("data", "indices", "indptr"))
     key = name.removeprefix("program_")
-    if indptr[0] != 0 or (np.diff(indptr) < 0).any() or not indptr[-1] == indices.size == data.size:
-        raise InputError(f"columns of {key} must follow each other, one for each entry")
+    check_parts(indptr, indices, data.size, f"columns of {key}")
     M = sp.csc_array((finite(data, f"{key} of a program"), indices, indptr), shape=shape)
     M.check_format()  # of an empty matrix it looks at nothing
     return M
