@@ -207,6 +207,23 @@ def test_damaged_files_are_refused(key, change, message, tmp_path):
         pc.load(tmp_path / "damaged.npz")
 
 
+@pytest.mark.parametrize(
+    ("key", "change"),
+    [
+        ("program_moved_places", lambda a: a[:0]),
+        ("program_moved_values", lambda a: a[None]),
+        ("program_moved_scale", np.ravel),
+        ("program_moved", lambda a: a[None]),
+    ],
+)
+def test_what_moves_in_a_file_has_its_shape(key, change, tmp_path):
+    file = Path(__file__).parents[1] / "stored" / "program_moved_variable.npz"
+    with np.load(file) as data:
+        changed = rewritten(file, tmp_path / "damaged.npz", **{key: change(data[key])})
+    with pytest.raises(pc.InputError, match="must have shape"):
+        pc.load(changed, prove=False)
+
+
 def rewritten(file, into, **arrays):
     """A file with some arrays in place of what they were; without those that are None."""
     with np.load(file) as data:

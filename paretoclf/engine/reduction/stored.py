@@ -84,13 +84,12 @@ def _readings(stored: Mapping[str, Any], key: str, size: int) -> dict[str, Readi
 
 
 def _moved(stored: Mapping[str, Any], n: int) -> tuple[Moved, ...]:
-    heads, scale = np.asarray(stored["program_moved"]), finite(stored["program_moved_scale"], "scale of a program")
-    places, values = (
-        np.asarray(stored["program_moved_places"]),
-        finite(stored["program_moved_values"], "values of a program"),
-    )
-    for each in (places, heads[:, 0]):
-        whole(each, "places of moved", (None,), 0, n)
+    heads = whole(stored["program_moved"], "moved", (None, 2), 0, np.iinfo(np.int64).max)
+    total = int(heads[:, 1].sum())
+    whole(heads[:, 0], "places of moved", (None,), 0, n)
+    places = whole(stored["program_moved_places"], "places of moved", (total,), 0, n)
+    values = finite(stored["program_moved_values"], "values of a program", (total,))
+    scale = finite(stored["program_moved_scale"], "scale of a program", (heads.shape[0], 2))
     ends = np.cumsum(heads[:, 1])
     return tuple(
         Moved(int(column), places[end - size : end], values[end - size : end], scale[k])
