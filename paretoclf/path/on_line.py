@@ -82,6 +82,10 @@ class OnLine(OnSegments):
         x, z = self.compiled(t)
         return ProblemPoint(t, self.program.value(x, t), self.parameters(t), *in_words(self.program, x, z, t))
 
+    def _locate(self, t: float, j: int | None = None) -> tuple[int, Shares]:
+        j, share = super()._locate(t, j)
+        return j, Shares(1.0 - share.after, share.after)  # what is 1 at both ends is 1
+
     def compiled(self, t: float) -> tuple[Array, Array]:
         """Columns and multipliers of the compiled program at t."""
         there = self._locate(t)
