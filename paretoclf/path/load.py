@@ -163,6 +163,10 @@ def _proving(file: AnyFile, avoidable: bool) -> Iterator[None]:
     except DegeneratePathError as error:
         around = "; load(..., prove=False) reads it unproved" if avoidable else ""
         raise InputError(f"{file}: not proved: {error.where}{around}") from None
+    except InputError:
+        raise
+    except (ArithmeticError, ValueError) as error:  # so does linear algebra with numbers near the ends of doubles
+        raise InputError(f"{file}: not proved: its numbers cannot be judged ({error})") from None
 
 
 def _taken(stored: dict[str, Any]) -> tuple[dict[str, Any], Callable[[Any], Gram]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import get_args
 
@@ -247,3 +248,16 @@ def test_every_kind_of_file_is_there_as_an_older_version_made_it():
     assert {key for content in contents for key in ("ray", "points", "segments") if key in content} == {
         "ray", "points", "segments",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("value", [1e308, 1e200, 5e-324])
+@pytest.mark.parametrize("name", ["mu_plus", "mu_minus", "root_plus", "root_minus", "slopes"])
+def test_numbers_near_the_ends_of_doubles_are_judged_or_refused(name, value, tmp_path):
+    with np.load(STORED / "guarantees.npz") as known:
+        arrays = dict(known)
+    for place in range(min(arrays[name].size, 3)):
+        changed = arrays[name].copy()
+        changed.flat[place] = value
+        np.savez(tmp_path / "wrong.npz", **{**arrays, name: changed})
+        with suppress(pc.InputError):
+            assert pc.load(tmp_path / "wrong.npz").passes()
