@@ -56,7 +56,7 @@ def prove_program(
     """
     residuals, gaps, sizes, duals = bounds_of(line, t, points, prices)
     residuals["curvature"] = np.full(len(gaps), indefinite(line.P))
-    return LineProof.of(bernstein.pairs(t), (gaps, sizes, 0.0 * gaps, duals), residuals, parameter=parameter)
+    return LineProof.of(bernstein.pairs(t), (gaps, sizes, np.zeros_like(gaps), duals), residuals, parameter=parameter)
 
 
 def indefinite(P: Any) -> float:
