@@ -37,13 +37,18 @@ class Shares(NamedTuple):
         length = end - start
         return cls((end - t) / length, (t - start) / length) if length else cls(1.0, 0.0)
 
+    @property
+    def whole(self) -> Shares:
+        """The same, but that they add up to 1 however they are rounded: what stands still is read as it stands."""
+        return Shares(1.0 - self.after, self.after)
+
     def between(self, start: Any, end: Any) -> Any:
         """What goes from start to end."""
         return self.before * start + self.after * end
 
     def parabola(self, start: Any, end: Any, bend: Any) -> Any:
         """The same along a parabola: a quarter of the bend below the chord in its middle."""
-        return self.before * start + self.after * end - self.before * self.after * bend
+        return self.between(start, end) - self.before * self.after * bend
 
 
 @dataclass(frozen=True, repr=False)
@@ -195,7 +200,7 @@ class PriceAlong:
         """The price at t; at a breakpoint where it jumps, that to the right."""
         j = 2 * min(int(np.searchsorted(self.t[1::2], t + self.least, side="right")), self.t.size // 2 - 1)
         a, b = self.t[j : j + 2]
-        found = Shares.of(min(max(t, a), b), a, b).between(self.price[j], self.price[j + 1])
+        found = Shares.of(min(max(t, a), b), a, b).whole.between(self.price[j], self.price[j + 1])
         return float(found) if np.ndim(found) == 0 else found
 
     def __repr__(self) -> str:

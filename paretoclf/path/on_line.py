@@ -84,7 +84,7 @@ class OnLine(OnSegments):
 
     def _locate(self, t: float, j: int | None = None) -> tuple[int, Shares]:
         j, share = super()._locate(t, j)
-        return j, Shares(1.0 - share.after, share.after)  # what is 1 at both ends is 1
+        return j, share.whole
 
     def compiled(self, t: float) -> tuple[Array, Array]:
         """Columns and multipliers of the compiled program at t."""
@@ -95,7 +95,7 @@ class OnLine(OnSegments):
         return self.program.value(self._columns(*self._locate(t)), t)
 
     def _read(self, name: str, j: int, share: Array, t: Array) -> list[Any]:
-        line, places = self.program, [Shares(1.0 - after, after) for after in share.tolist()]
+        line, places = self.program, [Shares(0.0, after).whole for after in share.tolist()]
         if name in line.multipliers:
             return [line.multipliers[name].of(self._multipliers(j, place)) for place in places]
         points = zip(places, t.tolist(), strict=True)

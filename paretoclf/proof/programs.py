@@ -30,7 +30,7 @@ import numpy as np
 from paretoclf.common.checks import Array, Index
 from paretoclf.common.tolerances import CERTIFY, POINT, PRODUCT_ROUNDING, RESIDUAL_ROUNDING
 from paretoclf.engine.reduction.products import blocks, turned
-from paretoclf.engine.reduction.program import AnyPoints, ProgramLine, between
+from paretoclf.engine.reduction.program import AnyPoints, ProgramLine, between, side_at
 from paretoclf.problem.definite import least_curvature
 from paretoclf.problem.parametric_qp import shortest_stretch
 from paretoclf.proof import bernstein
@@ -95,7 +95,9 @@ def _segments(
 ) -> tuple[Array, Array, Array, Array]:
     """The same, residuals (k, 4), between each two of k + 1 points that follow each other."""
     line, sizes, prices = known
-    seen = judged(line, sizes, _data(line, t), X, Z, _Neighbours(), None if prices is None else _prices(prices, t))
+    seen = judged(
+        line, sizes, _data(line, t), X, Z, _Neighbours(), None if prices is None else side_at(prices, t[:, None])
+    )
     # A product of what is affine is by that of the two changes below its chord.
     bend = _dots(*(np.diff(each, axis=0) for each in (seen.curved, seen.squares)))
     moves: list[tuple[Array, Array]] = [(X, line.q[1] - line.q[0])]
@@ -234,20 +236,18 @@ def judged(
     gradient += q.T
     slack, missed = A @ x, turned(np.abs(gradient, out=gradient))
     slack = turned(np.subtract(b.T, slack, out=slack))
-    row, off, multipliers, beyond = np.arange(line.m), np.abs(slack), np.abs(Z), None
+    row, off, multipliers, beyond, paid = np.arange(line.m), np.abs(slack), np.abs(Z), None, np.zeros(1)
     own = x[curved].T, 0.5 * Px.T
-    value = _dots(X, q) + _dots(*own) + constant
     if prices is not None:
         soft = np.flatnonzero(np.isfinite(prices[0]))
         row, price, beyond = np.append(row, soft), prices[:, soft], np.maximum(-slack[:, soft], 0.0)
         slack[:, soft] += beyond
         off, Z = np.hstack([np.abs(slack), beyond]), np.hstack([Z, price - Z[:, soft]])
         multipliers = np.where(np.arange(Z.shape[1]) < line.equations, np.abs(Z), np.maximum(Z, 0.0))
-        value += _dots(beyond, price)
+        paid = _dots(beyond, price)
     left = _Left(line, row, slack, off, Z, multipliers, np.abs(X), missed, (q, b))
-    size = _dots(left.columns, _sizes(q)) + _dots(left.columns[:, curved], np.abs(own[1]))
-    if beyond is not None:
-        size += _dots(beyond, price)
+    value = _dots(X, q) + _dots(*own) + constant + paid
+    size = _dots(left.columns, _sizes(q)) + _dots(left.columns[:, curved], np.abs(own[1])) + paid
     gaps, size = of.products(left.off, left.prices), of.most(np.maximum(np.abs(value), 1e-3 * size))
     known = value, *own, beyond
     if size.size > 1 and prices is None:
@@ -291,9 +291,3 @@ def _at(ends: Array, t: Array) -> Array:
     if np.array_equal(ends[0], ends[1]):
         return ends[:1]
     return np.asarray(np.multiply.outer(1.0 - t, ends[0]) + np.multiply.outer(t, ends[1]))
-
-
-def _prices(ends: Array, t: Array) -> Array:
-    """Prices at points of a line."""
-    known = _at(np.where(np.isfinite(ends), ends, 0.0), t)
-    return np.broadcast_to(np.where(np.isfinite(ends[0]), known, np.inf), (t.size, ends.shape[1]))

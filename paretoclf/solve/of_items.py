@@ -11,8 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from paretoclf.common.errors import InputError
-from paretoclf.engine.reduction.of_items import RowsOfItems, side_at
-from paretoclf.engine.reduction.program import Reading, between
+from paretoclf.engine.reduction.of_items import RowsOfItems
+from paretoclf.engine.reduction.program import Reading, between, side_at
 from paretoclf.problem.parametric_qp import ParametricQP
 from paretoclf.solve.lazily import clarabel
 from paretoclf.solve.model import conic_settings

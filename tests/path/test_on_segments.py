@@ -347,3 +347,13 @@ def test_no_side_is_shorter_than_what_the_costs_can_tell():
     u = 0.5 * (1.0 + left.until)
     assert left.value == pytest.approx((path.value(1.0) - path.value(u)) / (1.0 - u), rel=1e-5)
     assert path.shadow_price("alpha").t.size == 2 * path.stretches.size < 2 * (path.t.size - 1)
+
+
+def test_what_stands_still_is_read_as_it_stands():
+    """x goes up at the price 1, y stays at 1: no rounding of shares shows, wherever between two breakpoints t is."""
+    x, y, th = cp.Variable(name="x"), cp.Variable(name="y"), cp.Parameter(name="th")
+    rows = [(x >= th).set_label("low"), x >= 1 / 3, y >= 1]
+    path = pc.trace(cp.Problem(cp.Minimize(x + y), rows), {th: 0.0}, {th: 1.0}, progress=False)
+    price, t = path.shadow_price("low"), np.random.default_rng(0).uniform(0.34, 1.0, 200).tolist()
+    assert {path.at(u).variables["y"] for u in t} == {price(u) for u in t} == {1.0}
+    assert set(path.along("y", 50)[1].tolist()) == {1.0}

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from paretoclf.common.checks import Array, Index, Mask
-from paretoclf.engine.reduction.program import ProgramLine, Reading, between
+from paretoclf.engine.reduction.program import ProgramLine, Reading
 from paretoclf.problem.parametric_qp import ParametricQP
 
 
@@ -70,11 +70,6 @@ class RowsOfItems:
         for z, which in ((above, self.above), (below, self.below)):
             np.maximum(z, 0.0, out=z, where=~self.alone[which])
         return np.concatenate([-y[..., self.equations], above, below], axis=-1)
-
-
-def side_at(ends: Array, t: float) -> Array:
-    """Bounds at t, infinite ones among them."""
-    return np.asarray(np.where(np.isfinite(ends[0]), between(np.where(np.isfinite(ends), ends, 0.0), t), ends[0]))
 
 
 def _multipliers(items: int, equations: Index, above: Index, below: Index) -> dict[str, Reading]:

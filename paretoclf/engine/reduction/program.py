@@ -296,6 +296,11 @@ def between(ends: Any, t: Any) -> Any:
     return (1.0 - t) * ends[0] + t * ends[1]
 
 
+def side_at(ends: Array, t: Any) -> Array:
+    """Bounds, or prices, at t, infinite ones among them; a row for each t of a column."""
+    return np.asarray(np.where(np.isfinite(ends[0]), between(np.where(np.isfinite(ends), ends, 0.0), t), ends[0]))
+
+
 def along(ends: Array, t: Array) -> Array:
     """What is affine in t, (2, size), at k values of t: shape (size, k), or (size, 1) where it stands still."""
     if np.array_equal(ends[0], ends[1]):
