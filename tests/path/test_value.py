@@ -259,15 +259,16 @@ def test_replaced_values_are_proved_once_and_as_a_proof_from_the_beginning_prove
     monkeypatch.setattr(on_pieces, "prove", lambda *given: proofs.append(given) or real(*given))
     if kind == "costs":
         X, y = gaussians(80, 3, seed=0, positives=0.5)
-        path = pc.trace(pc.TwoCSVM(X, y, pc.RBF(3.0)), (0, 2e3), (2e3, 0))
+        path = pc.trace(pc.TwoCSVM(X, y, pc.RBF(3.0)), (0, 20), (20, 0))
     else:
         X, y = gaussians(60, 3, seed=0, positives=0.5)
         path = pc.trace(pc.TwoNuSVM(X, y, pc.RBF(3.0)), nu=(0, None), asymmetry=0.5)
-        value = path.pieces.value.copy()
-        value[3, 0] *= 1 + 2e-13
-        path = on_pieces.with_proved_values(replace(path, pieces=replace(path.pieces, value=value)))
-        assert path.pieces.value[3, 0] == path.proof.duals[3, 0]
-        del proofs[0]
+    # Below what is proved, by rounding: where the tracker's own values stand hangs on the sums of the processor.
+    value = path.pieces.value.copy()
+    value[3, 0] = path.proof.duals[3, 0] - 2e-13 * abs(path.proof.duals[3, 0])
+    proofs.clear()
+    path = on_pieces.with_proved_values(replace(path, pieces=replace(path.pieces, value=value)))
+    assert path.pieces.value[3, 0] == path.proof.duals[3, 0]
     known = path.proof
     assert len(proofs) == 1
     anew = replace(path)

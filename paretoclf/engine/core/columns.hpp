@@ -70,7 +70,7 @@ class Columns {
     // out += a (column j)
     template <class Real>
     void add_to(int j, Real a, Real *out) const {
-        const double *values = &values_[begin_[j]];
+        const double *values = values_.data() + begin_[j];
         int count = int(begin_[j + 1] - begin_[j]);
         if (dense_[j] && count >= SHORT) return add(out + first_[j], values, a, count);
         each(j, [&](int row, double value) { out[row] = plus(out[row], value, a); });
@@ -166,9 +166,10 @@ class Columns {
     static Twice plus(Twice x, double value, Twice a) { return add_product(x, value, a); }
     template <class Do>
     void each(int j, int from, const Do &what) const {
-        const double *values = &values_[begin_[j]];
+        // No reference of an element: without one entry in all columns the arrays are empty.
+        const double *values = values_.data() + begin_[j];
         int count = int(begin_[j + 1] - begin_[j]);
-        const int *rows = dense_[j] ? nullptr : &rows_[rows_begin_[j]];
+        const int *rows = dense_[j] ? nullptr : rows_.data() + rows_begin_[j];
         for (int k = from; k < count; k++) what(rows ? rows[k] : first_[j] + k, values[k]);
     }
     void keep(const Vector &column) {
