@@ -14,7 +14,17 @@ class InputError(ParetoclfError, ValueError):
 
 
 class NeedsConeError(InputError):
-    """A quadratic or linear program was asked for, and the problem needs a cone."""
+    """A quadratic or linear program was asked for, and the problem needs a cone.
+
+    The message says what stands in the way, and ends there: what to do instead is said by who was asked.
+    """
+
+
+class MovesMatrixError(InputError):
+    """A program with fixed matrices was asked for, and a parameter moves one.
+
+    The message says where and what to write, and ends there, as that of `NeedsConeError`.
+    """
 
 
 class SolveError(ParetoclfError, RuntimeError):

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict, Unpack, cast, overload
 
 from paretoclf.common.checks import check_share, what_it_is
-from paretoclf.common.errors import InputError
+from paretoclf.common.errors import InputError, MovesMatrixError, NeedsConeError
 from paretoclf.common.files import AnyFile
 from paretoclf.common.progress import logger
 from paretoclf.problem.lines import (
@@ -366,8 +366,25 @@ def _trace_program(svm: Any, named: dict[str, Any], how: dict[str, Any]) -> Prob
         from paretoclf.solve.of_formulation import source_of  # CVXPY, which other paths do without
 
         return _follow_program(source_of(svm, named), **how)
-    return _follow_program(
-        source_between(svm, *_both_ends(named, "QP" if isinstance(svm, QP) else "cvxpy.Problem")), **how
+    ends = _both_ends(named, "QP" if isinstance(svm, QP) else "cvxpy.Problem")
+    try:
+        source = source_between(svm, *ends)
+    except (NeedsConeError, MovesMatrixError) as error:
+        raise InputError(f"{error}. {_instead(svm, ends)}") from None
+    return _follow_program(source, **how)
+
+
+def _instead(problem: Any, ends: tuple[Any, Any]) -> str:
+    """The way out of a problem whose path is no sequence of straight lines, tried as far as it is compiled."""
+    from paretoclf.solve.to_cones import cone_line
+
+    try:
+        cone_line(problem, *ends)
+    except InputError:  # such as equations whose coefficients move
+        return "Its path is no sequence of straight lines: sweep solves it at values of its parameters"
+    return (
+        "Its path is no sequence of straight lines. Pass eps=1e-4 for one that is proved within that at every t, or "
+        "use sweep"
     )
 
 

@@ -53,8 +53,8 @@ def inside(line: ConeLine, stop: float, reach: float) -> Inner:
         if line.A_stop is not None:
             which, remedy = "with the coefficients of both ends of the line", "trace shorter lines"
         raise InputError(
-            f"the problem must have a point inside all of its inequalities and cones {which}, which was not found: see "
-            f"{names}. Write what holds with equality everywhere as equations, or {remedy}"
+            f"a path within eps needs a point inside all inequalities and cones of the problem {which}, and none was "
+            f"found: see {names}. Write what holds with equality everywhere as equations, or {remedy}"
         )
     return found
 

@@ -71,7 +71,8 @@ class Model:
         if broken:
             raise InputError(
                 f"a model must be DPP in its parameters, which it is not in: {', '.join(broken)}. A parameter may "
-                "multiply what holds no parameter, nothing more; a function of parameters is a cvxpy.CallbackParam"
+                "multiply what holds no parameter, nothing more; a function of parameters is a cvxpy.CallbackParam, "
+                "or, to trace in it, a Parameter of its own"
             )
         names = [name for name, _ in named + labelled]
         twice = sorted({name for name in names if names.count(name) > 1})

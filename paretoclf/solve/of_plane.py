@@ -9,14 +9,17 @@ from typing import Any
 import numpy as np
 
 from paretoclf.common.checks import check_number, what_it_is
-from paretoclf.common.errors import InputError
+from paretoclf.common.errors import InputError, MovesMatrixError, NeedsConeError
 from paretoclf.engine.reduction.plane import ProgramPlane
 from paretoclf.engine.reduction.program import ProgramLine
 from paretoclf.problem.qp import QP
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.of_arrays import LineOfArrays
 from paretoclf.solve.of_formulation import of_either
-from paretoclf.solve.to_qp import CompiledLine, LineOfPrograms, checked
+from paretoclf.solve.to_qp import CompiledLine, LineOfPrograms, by_parameter, checked
+
+#: What to do where a problem has no map, since its solutions are not affine in two parameters.
+_ALONG = "trace one parameter at a time, within an eps where the exact path is refused, or use sweep"
 
 #: Both ends of the range of a parameter, of its shape.
 Ranges = Mapping[Any, tuple[Any, Any]]
@@ -117,24 +120,21 @@ def _of_formulation(formulation: Any, ranges: Mapping[Any, Any]) -> PlaneSource:
 
 def _of_problem(problem: Any, ranges: Mapping[Any, Any]) -> PlaneSource:
     """The program of a problem of CVXPY."""
-    own = problem.parameters()
-    follows = any(isinstance(p, cp.CallbackParam) for p in own)
-    for p in ranges:
-        if (
-            not isinstance(p, cp.Parameter)
-            or isinstance(p, cp.CallbackParam)
-            or not (follows or any(p is e for e in own))
-        ):
-            known = ", ".join(each.name() for each in own) or "none"
-            raise InputError(f"ranges must have parameters of the problem for keys, got {p!r:.100}: it has {known}")
+    ranges = by_parameter(problem, ranges, "ranges")
+    for p in problem.parameters():
+        if p not in ranges and not isinstance(p, cp.CallbackParam) and p.value is None:
+            raise InputError(f"parameter {p.name()} must be in ranges, or have a value that it keeps")
     moving, fixed = _told_apart(ranges, lambda p: p.shape)
     for k in (0, 1):
         checked({p: pair[k] for p, pair in moving.items()} | fixed, "ranges")
 
     def line(first: Any, last: Any) -> Any:
-        found = LineOfPrograms(problem, first, last, True)
-        if found.line.moved:
-            raise InputError(CompiledLine.of(problem, first, last).moving("A", "Else the solution is not affine"))
+        try:
+            found = LineOfPrograms(problem, first, last, True)
+            if found.line.moved:
+                raise MovesMatrixError(CompiledLine.of(problem, first, last).moving("A"))
+        except (NeedsConeError, MovesMatrixError) as error:
+            raise InputError(f"{error}. There is no map of it: {_ALONG}") from None
         return found
 
     return _of_lines(moving, fixed, line)

@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from paretoclf.common.checks import Array, real_array, what_it_is
-from paretoclf.common.errors import InputError, NeedsConeError
+from paretoclf.common.errors import InputError, MovesMatrixError, NeedsConeError
 from paretoclf.common.tolerances import AFFINE, SAME_NUMBER
 from paretoclf.engine.reduction.moving import standing_rows
 from paretoclf.engine.reduction.program import ProgramLine, Reading, between, symmetric
@@ -31,9 +31,6 @@ from paretoclf.solve.words import called, short
 _THIRD = 0.61803398875
 
 Values = dict[Any, Array]
-
-#: Why a matrix must stand still.
-_BENDS = "Else the path bends, and eps=1e-4 gives one that is proved within that"
 
 #: Attributes of variables that CVXPY compiles to fewer numbers than entries.
 _FEWER = ("diag", "symmetric", "sparsity", "PSD", "NSD")
@@ -71,11 +68,11 @@ def program_line(
     found = CompiledLine.of(problem, start, stop)
     line, P, A = found.line, found.P, found.A
     if found.moves("P"):
-        raise InputError(found.moving("P", _BENDS))
+        raise MovesMatrixError(found.moving("P"))
     terms = _entries(abs(found.tensors.A), found.sizes, line.n + 1)[:, : line.n]
     moved, q, moving = standing_rows(P[0], (A[0], A[1]), line.q, terms)
     if moving.size or found.bent.nnz:
-        raise InputError(found.moving("A", _BENDS))
+        raise MovesMatrixError(found.moving("A"))
     if not (still or moved):
         found.check_moves()
     return ProgramLine(**{**vars(line), "q": q, "moved": moved})
@@ -97,7 +94,7 @@ class CompiledLine:
     @classmethod
     def of(cls, problem: Any, start: Any, stop: Any, *, cones: bool = False, **options: Any) -> CompiledLine:
         """Compile it; InputError if it has no such line. With ``cones`` any cone may be in it."""
-        model = _model_of(problem, forms=cones)
+        model = _model_of(problem)
         first, last = _ends(problem, start, stop)
         if not cones:
             _check_cones(model)
@@ -134,8 +131,8 @@ class CompiledLine:
         first, last, third = getattr(self, which)
         return _differs(between((first, last), _THIRD), third)
 
-    def moving(self, which: str, because: str) -> str:
-        """What to say of a parameter that moves a matrix."""
+    def moving(self, which: str, because: str = "") -> str:
+        """What to say of a parameter that moves a matrix, and why it must not."""
         return _in_matrix(self.problem, self.tensors, self.ends, which, because)
 
     def check_moves(self) -> None:
@@ -285,11 +282,14 @@ class LineOfPrograms:
         )
 
 
-def _model_of(problem: Any, forms: bool = False) -> Model:
-    """The problem with names; InputError if it is none that has a path for reasons that need no compiling."""
+def _model_of(problem: Any) -> Model:
+    """The problem with names; InputError if it is none that has a path for reasons that need no compiling.
+
+    A parameter may be the matrix of a quadratic form: where it moves, that is said by what was compiled.
+    """
     if not isinstance(problem, cp.Problem):
         raise InputError(f"problem must be a cvxpy.Problem, got {what_it_is(problem)}")
-    model = Model.of(problem, maximise=True, forms=forms)
+    model = Model.of(problem, maximise=True, forms=True)
     for name, variable in model.variables.items():
         if variable.attributes["integer"] or variable.attributes["boolean"]:
             raise InputError(f"problem must be convex, got the integer or boolean variable {name}")
@@ -303,27 +303,65 @@ def _model_of(problem: Any, forms: bool = False) -> Model:
 def _ends(problem: Any, start: Any, stop: Any) -> tuple[Values, Values]:
     """Both ends as arrays, checked against what the parameters may be."""
     own = problem.parameters()
-    known = f"it has {', '.join(p.name() for p in own) or 'none'}"
     for name, given in (("start", start), ("stop", stop)):
         if not isinstance(given, Mapping) or not given:
             raise InputError(f"{name} must map parameters of the problem to values, got {given!r:.100}")
-        for p in given:
-            if not isinstance(p, cp.Parameter) or isinstance(p, cp.CallbackParam):
-                raise InputError(f"{name} must have parameters of the problem for keys, got {p!r:.100}: {known}")
+    start, stop = by_parameter(problem, start, "start"), by_parameter(problem, stop, "stop")
     alone = [p.name() for p in {**start, **stop} if (p in start) != (p in stop)]
     if alone:
         raise InputError(f"start and stop must have the same parameters, got {alone[0]} in one of them only")
     names = [p.name() for p in start]
     if len(set(names)) < len(names):
         raise InputError(f"parameters must have different names, got {max(names, key=names.count)} twice")
-    follows = any(isinstance(p, cp.CallbackParam) for p in own)  # of anything: its function is not looked into
-    strange = [p.name() for p in start if not follows and all(p is not each for each in own)]
-    if strange:
-        raise InputError(f"start must have parameters of the problem for keys, got {strange[0]}: {known}")
     unset = [p.name() for p in own if p not in start and not isinstance(p, cp.CallbackParam) and p.value is None]
     if unset:
         raise InputError(f"parameter {unset[0]} must be in start and stop, or have a value that it keeps")
     return checked(start, "start"), checked(stop, "stop")
+
+
+def by_parameter(problem: Any, given: Mapping[Any, Any], argument: str) -> dict[Any, Any]:
+    """The mapping with each key that is the name of one parameter of the problem replaced by that parameter.
+
+    Raises
+    ------
+    InputError
+        If a key is no parameter of the problem, nor the name of exactly one.
+
+    Examples
+    --------
+    >>> import cvxpy as cp
+    >>> from paretoclf.solve.to_qp import by_parameter
+    >>> x, level = cp.Variable(name="x"), cp.Parameter(name="level")
+    >>> problem = cp.Problem(cp.Minimize(x), [x >= level])
+    >>> by_parameter(problem, {"level": 2.0}, "start") == {level: 2.0}
+    True
+    """
+    own = [p for p in problem.parameters() if not isinstance(p, cp.CallbackParam)]
+    # A CallbackParam may follow any other parameter: its function is not looked into.
+    follows = len(own) < len(problem.parameters())
+    found = dict[Any, Any]()
+    for key, value in given.items():
+        if isinstance(key, str):
+            named = [p for p in own if p.name() == key]
+        elif isinstance(key, cp.Parameter) and not isinstance(key, cp.CallbackParam):
+            named = [key] if follows or any(key is p for p in own) else []
+        else:
+            named = []
+        if len(named) != 1:
+            raise InputError(f"{argument} must have {_keys_said(own, key, len(named))}")
+        if named[0] in found:
+            raise InputError(f"{argument} must have each parameter once, got {named[0].name()} by itself and by name")
+        found[named[0]] = value
+    return found
+
+
+def _keys_said(own: list[Any], key: Any, count: int) -> str:
+    """The end of a message on a key that is not one parameter: what is allowed, and what was given."""
+    given = key.name() if isinstance(key, cp.Parameter) else f"{key!r:.100}"
+    if count > 1:
+        return f"each parameter itself for a key where several have one name, got {given}, which {count} have"
+    known = ", ".join(p.name() for p in own) or "none"
+    return f"parameters of the problem, or their names, for keys, got {given}: the problem has {known}"
 
 
 def checked(given: Mapping[Any, Any], end: str) -> Values:
@@ -384,10 +422,7 @@ def _check_cones(model: Model) -> None:
 
 
 def _needs_cone(where: str, what: str) -> NeedsConeError:
-    return NeedsConeError(
-        f"problem must be a quadratic or linear program, got {what} in {where}: that needs a cone, and the path is no "
-        "sequence of straight lines. Pass eps=1e-4 for one that is proved within that at every t, or use sweep"
-    )
+    return NeedsConeError(f"problem must be a quadratic or linear program, got {what} in {where}: that needs a cone")
 
 
 def _culprit(expression: Any, test: str) -> Any:
@@ -529,21 +564,27 @@ def _in_matrix(problem: Any, tensors: Any, ends: tuple[Values, Values], which: s
     """What to say of a parameter that stands in P or in A: which one, in which terms, and what would do."""
     culprits = _movers(problem, tensors, *ends, which)
     names = {p.name() for p in culprits}
-    terms = list(_terms_with(problem, names))
+    terms = list(_terms_with(problem, names, which))
     shown = "; ".join(f"{short(term)}, in {where}" for where, term in terms[:2]) or "what CVXPY compiles"
     many = ", ".join(sorted(names)) or "a parameter"
-    if which == "P":
-        remedy = (
-            f"where {many} multiplies the whole quadratic, divide the objective by it: its inverse then multiplies the "
-            "linear terms, and is a Parameter to trace in"
-        )
-    else:
+    kind = "multiplies a quadratic term" if which == "P" else "multiplies a variable of a constraint, or of a maximum"
+    if any(p.id not in tensors.param_id_to_col for p in culprits):
+        kind = "is the matrix of a quadratic form"
+    quadratic = [term for term in _summands(problem.objective.expr) if not term.is_pwl()]
+    remedy = ""
+    if which == "A":
         remedy = (
             f"where {many} multiplies a whole constraint or one side of it, divide by it, so that its inverse stands "
             "alone on the other side, and trace in that; in a dual it may stand in the objective"
         )
-    kind = "multiplies a quadratic term" if which == "P" else "multiplies a variable of a constraint, or of a maximum"
-    return f"parameter {many} must not move the matrix {which}, but {kind}: {shown}. {because}; {remedy}"
+    elif len(terms) == len(quadratic) and all(p.is_scalar() for p in culprits):
+        remedy = (
+            f"where {many} multiplies the whole quadratic, divide the objective by it: its inverse then multiplies the "
+            "linear terms, and is a Parameter to trace in"
+        )
+    reason = "; ".join(filter(None, (because, remedy)))
+    said = f"parameter {many} must not move the matrix {which}, but {kind}: {shown}"
+    return f"{said}. {reason[0].upper()}{reason[1:]}" if reason else said
 
 
 def _movers(problem: Any, tensors: Any, first: Values, last: Values, which: str) -> list[Any]:
@@ -554,20 +595,27 @@ def _movers(problem: Any, tensors: Any, first: Values, last: Values, which: str)
     used = np.unique(tensor.nonzero()[1])
     found = []
     for p in problem.parameters():
-        column = tensors.param_id_to_col[p.id]
         still = p in first and np.array_equal(first[p], last[p])
-        moves = not still and (p in first or isinstance(p, cp.CallbackParam))
-        if moves and np.isin(np.arange(column, column + p.size), used).any():
+        if still or not (p in first or isinstance(p, cp.CallbackParam)):
+            continue
+        column = tensors.param_id_to_col.get(p.id)
+        # Without a column it is the matrix of a quadratic form, which CVXPY compiles anew for each of its values.
+        in_form = column is None and which == "P"
+        if in_form or (column is not None and np.isin(np.arange(column, column + p.size), used).any()):
             found.append(p)
     return found
 
 
-def _terms_with(problem: Any, names: set[str]) -> Iterator[tuple[str, Any]]:
-    """Terms of the objective, then constraints, that hold one of these parameters."""
+def _terms_with(problem: Any, names: set[str], which: str) -> Iterator[tuple[str, Any]]:
+    """Terms of the objective, then constraints, through which one of these parameters comes into a matrix.
+
+    An affine term is in neither P nor A, and only what is not piecewise linear is in P.
+    """
     for term in _summands(problem.objective.expr):
-        if names & {p.name() for p in term.parameters()}:
+        outside = term.is_pwl() if which == "P" else term.is_affine()
+        if not outside and names & {p.name() for p in term.parameters()}:
             yield "the objective", term
-    for k, c in enumerate(problem.constraints):
+    for k, c in enumerate(problem.constraints if which == "A" else ()):
         if names & {p.name() for p in c.parameters()}:
             yield (f"constraint {c.label}" if c.label else f"constraint {k}"), c
 

@@ -69,7 +69,7 @@ def called(name: str, constraint: Any) -> str:
 
 
 def why_not_convex(part: Any) -> str:
-    """Which piece of an objective or a constraint breaks CVXPY's rules for convexity (DCP), and what to write.
+    """Return which piece of an objective or a constraint breaks CVXPY's rules for convexity (DCP), and what to write.
 
     Examples
     --------
@@ -77,8 +77,9 @@ def why_not_convex(part: Any) -> str:
     >>> from paretoclf.solve.words import why_not_convex
     >>> r, tau = cp.Variable(name="r"), cp.Parameter(nonneg=True, name="tau")
     >>> print(why_not_convex(cp.Minimize(tau * cp.pos(r) + (1 - tau) * cp.neg(r))))
-    1 - tau has no sign that CVXPY knows, in (1 - tau) * -(minimum(r, 0)). Make it a Parameter of its own that moves
-    together with tau: rest = cp.Parameter(nonneg=True), start={tau: 0.1, rest: 0.9}, stop={tau: 0.9, rest: 0.1}
+    1 - tau has no sign that CVXPY knows, in (1 - tau) * -(minimum(r, 0)). Write a Parameter of its own for it, rest =
+    cp.Parameter(nonneg=True), and give it the value of 1 - tau at both ends: start={tau: a, rest: 1 - a}, and likewise
+    stop
     """
     expression = next((each for each in (part.expr, *part.args) if not each.is_dcp()), None)
     if expression is None:
@@ -96,18 +97,22 @@ def why_not_convex(part: Any) -> str:
             own = factor.parameters()
             if own and not factor.variables() and factor.sign == "UNKNOWN":
                 return (
-                    f"{short(factor)} has no sign that CVXPY knows, in {short(expression)}. "
-                    f"{_two_parameters(factor, own[0].name())}"
+                    f"{short(factor)} has no sign that CVXPY knows, in {short(expression)}. {_two_parameters(factor)}"
                 )
     kinds = ", ".join(f"{short(each)} is {each.curvature.lower()}" for each in expression.args)
     return f"{short(expression)} is neither convex nor concave by these rules: {kinds}"
 
 
-def _two_parameters(factor: Any, name: str) -> str:
-    """What to write for a factor whose sign is not known: a parameter beside the one in it."""
-    if factor is factor.parameters()[0] or factor.args == []:
-        return f"Say which it has: cp.Parameter(nonneg=True, name={name!r})"
+def _two_parameters(factor: Any) -> str:
+    """What to write for a factor whose sign is not known: a parameter beside the ones in it."""
+    own = factor.parameters()
+    if factor is own[0] or factor.args == []:
+        return f"Say which it has: cp.Parameter(nonneg=True, name={own[0].name()!r})"
+    text = short(factor)
+    values = dict(zip((p.name() for p in own), "abcdefgh", strict=False))
+    there = re.sub(r"[^\W\d]\w*", lambda found: values.get(found[0], found[0]), text)
+    start = ", ".join(f"{name}: {value}" for name, value in values.items())
     return (
-        f"Make it a Parameter of its own that moves together with {name}: rest = cp.Parameter(nonneg=True), "
-        f"start={{{name}: 0.1, rest: 0.9}}, stop={{{name}: 0.9, rest: 0.1}}"
+        "Write a Parameter of its own for it, rest = cp.Parameter(nonneg=True), and give it the value of "
+        f"{text} at both ends: start={{{start}, rest: {there}}}, and likewise stop"
     )

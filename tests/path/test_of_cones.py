@@ -422,14 +422,14 @@ REFUSED = {
         [(X[0] <= TH).set_label("above"), (X[0] >= TH).set_label("below"), X[1] <= 5],
         TH,
         1e-3,
-        r"^the problem must have a point inside .*: see above, below. Write what",
+        r"^a path within eps needs a point inside .*, and none was found: see above, below. Write what",
     ),
     "no point inside for all of a line": (
         cp.norm2(X),
         [(SLOPE * X[0] <= 4).set_label("moves"), (SLOPE * X[0] >= 3.5).set_label("floor")],
         SLOPE,
         1e-3,
-        r"^the problem must have a point .* coefficients of both ends of the line.*: see moves, floor.*shorter lines",
+        r"^a path within eps needs a point .* coefficients of both ends of the line.*: see moves, floor.*shorter lines",
     ),
     "no bounds of what moves": (
         X[0],
@@ -453,7 +453,7 @@ def test_what_has_no_point_inside_is_refused_after_two_solves(monkeypatch):
     """One at each end of the line, to know how large points are."""
     calls, solve = [], ConeSolver.__call__
     monkeypatch.setattr(ConeSolver, "__call__", lambda self, t: calls.append(t) or solve(self, t))
-    with pytest.raises(pc.InputError, match=r"^the problem must have a point inside"):
+    with pytest.raises(pc.InputError, match=r"^a path within eps needs a point inside .* none was found"):
         pc.trace(cp.Problem(cp.Minimize(cp.norm2(X)), [X[0] <= TH, X[0] >= TH]), {TH: 1}, {TH: 2}, eps=1e-3)
     assert calls == [0.0, 1.0]
 

@@ -40,7 +40,7 @@ def test_atoms_are_called_as_users_call_them(expression, said):
     [
         (
             cp.Minimize(cp.sum(tau * cp.pos(w) + (1 - tau) * cp.neg(w))),
-            r"^1 - tau has no sign .* start=\{tau: 0.1, rest",
+            r"^1 - tau has no sign .* start=\{tau: a, rest: 1 - a\}, and likewise stop$",
         ),
         (cp.Minimize(g * cp.abs(r)), r"^g has no sign .* cp.Parameter\(nonneg=True, name='g'\)$"),
         (cp.Minimize(cp.square(r) - cp.abs(r)), r"^power\(r, 2\) - \(abs\(r\)\) is neither convex nor concave"),
@@ -76,6 +76,7 @@ def test_constraints_without_a_label_are_told_by_their_text():
 
 def test_a_key_that_is_no_parameter_of_the_problem_is_answered_with_those_there_are():
     problem = cp.Problem(cp.Minimize(cp.square(r) + tau * cp.abs(r - 1)))
-    for key in ("tau", g):
-        with pytest.raises(pc.InputError, match=r"must have parameters of the problem for keys, got .*: it has tau"):
+    said = r"must have parameters of the problem, or their names, for keys, got .*: the problem has tau"
+    for key in ("rho", g):
+        with pytest.raises(pc.InputError, match=said):
             pc.trace(problem, {key: 0.1}, {key: 0.9})

@@ -464,7 +464,7 @@ def test_bad_input():
     refused(r"ranges\[a\] must be nonneg, as the parameter promises", problem, {a: (-1, 1), b: (0, 1)})
     refused(r"ranges\[a\] must be finite", problem, {a: (0, np.inf), b: (0, 1)})
     refused(r"ranges\[a\] must be a number", problem, {a: (0, "x"), b: (0, 1)})
-    refused("ranges must have parameters of the problem for keys, got 'a'", problem, {"a": (0, 1), b: (0, 1)})
+    refused("parameters of the problem, or their names, for keys, got 'e'", problem, {"e": (0, 1), b: (0, 1)})
     refused("ranges must have parameters of the problem", problem, {cp.Parameter(name="d"): (0, 1), b: (0, 1)})
     refused("C_minus must be left out", problem, {a: (0, 1), b: (0, 1)}, C_minus=(0, 1))
     refused("must be a formulation", "problem", {a: (0, 1), b: (0, 1)})

@@ -1,0 +1,258 @@
+"""What an error tells its reader to do is done here, and works: a remedy that leads nowhere ends an afternoon."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import paretoclf as pc
+
+X = cp.Variable(3, name="x")
+L, Q, U = (cp.Parameter(nonneg=True, name=name, value=1.0) for name in "lqu")
+FORM = cp.Parameter((3, 3), PSD=True, name="form", value=np.eye(3))
+TARGET = np.array([3.0, -1.0, 0.5])
+SQUARES = cp.sum_squares(X - TARGET)
+EYE = np.eye(3)
+
+
+def problem(objective, *rows):
+    return cp.Problem(cp.Minimize(objective), list(rows))
+
+
+def lasso():
+    return problem(SQUARES + L * cp.norm1(X))
+
+
+def within(given, start, stop, eps=1e-4):
+    """A path within eps, beside a solver in the middle."""
+    band = pc.trace(given, start, stop, eps=eps, progress=False)
+    for parameter in start:
+        parameter.value = 0.5 * (np.asarray(start[parameter]) + np.asarray(stop[parameter]))
+    given.solve(solver="CLARABEL", tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
+    low, high = band.bounds(0.5)
+    assert low - 1e-8 <= given.value <= high + 1e-8
+
+
+def exact(given, start, stop):
+    """An exact path, beside a solver in the middle."""
+    path = pc.trace(given, start, stop, progress=False)
+    for parameter in start:
+        parameter.value = 0.5 * (np.asarray(start[parameter]) + np.asarray(stop[parameter]))
+    given.solve(solver="CLARABEL", tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
+    np.testing.assert_allclose(path.value(0.5), given.value, rtol=1e-7, atol=1e-9)
+
+
+def swept(given, grid):
+    """Values at single parameters."""
+    assert all(each.certificate.passes(1e-6) for each in pc.sweep(given, grid, progress=False))
+
+
+def ridge():
+    return problem(SQUARES + Q * cp.sum_squares(X) + L * cp.norm1(X))
+
+
+def whole_ridge():
+    return problem(L * SQUARES + cp.norm1(X))
+
+
+def elastic():
+    return problem(SQUARES + L * 0.5 * cp.norm1(X) + L * 0.25 * cp.sum_squares(X))
+
+
+def moving_row():
+    return problem(X[0] + cp.norm1(X - TARGET), L * X[0] >= 1, cp.abs(X) <= 9)
+
+
+def moving_equation():
+    return problem(SQUARES, L * X[0] + X[1] == 1)
+
+
+def three():
+    return problem(SQUARES + L * X[0] + Q * X[1] + U * X[2])
+
+
+def far_away():
+    return problem(cp.norm2(X - TARGET) + L * cp.norm1(X) + Q * X[0])
+
+
+def chances(low, high):
+    r = cp.Variable(name="r")
+    given = cp.Parameter(nonneg=True, name="tau")
+    rest = cp.Parameter(nonneg=True, name="rest")
+    wrong = problem(given * cp.pos(r - 1) + (5 - given) * cp.neg(r - 1))
+    right = problem(given * cp.pos(r - 1) + rest * cp.neg(r - 1))
+    return SimpleNamespace(wrong=wrong, right=right, tau=given, rest=rest)
+
+
+CHANCES = chances(2.0, 4.0)
+SAME = cp.Parameter(name="l"), cp.Parameter(name="l")
+BENT = cp.CallbackParam(lambda: L.value**2, nonneg=True, name="bent")
+PRODUCT = cp.CallbackParam(lambda: L.value * Q.value, name="product")
+TWO = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1, 1, -1, 1])
+
+#: What was called, what the error says, and what its reader then does.
+CASES = {
+    "a cone without eps": (
+        lambda: pc.trace(far_away(), {L: 1}, {L: 2}),
+        r"needs a cone\. .*Pass eps=1e-4",
+        lambda: within(far_away(), {L: 1.0}, {L: 2.0}),
+    ),
+    "a cone without eps, single values": (
+        lambda: pc.trace(problem(cp.norm2(X - TARGET) + L * cp.norm1(X)), {L: 1}, {L: 2}),
+        r"or use sweep$",
+        lambda: swept(problem(cp.norm2(X - TARGET) + L * cp.norm1(X)), {L: [0.1, 0.2]}),
+    ),
+    "the matrix of a form": (
+        lambda: pc.trace(problem(cp.quad_form(X, FORM) - X[0], cp.sum(X) == 1), {FORM: EYE}, {FORM: 2 * EYE}),
+        r"form must not move the matrix P, but is the matrix of a quadratic form: .*Pass eps=1e-4",
+        lambda: within(problem(cp.quad_form(X, FORM) - X[0], cp.sum(X) == 1), {FORM: EYE}, {FORM: 2 * EYE}),
+    ),
+    "one of two quadratics": (
+        lambda: pc.trace(ridge(), {Q: 1}, {Q: 2}),
+        r"q must not move the matrix P, but multiplies a quadratic term: q \* sum_squares\(x\), in the objective\. Its",
+        lambda: within(ridge(), {Q: 1.0}, {Q: 2.0}),
+    ),
+    "only quadratic terms are called so": (
+        lambda: pc.trace(elastic(), {L: 1}, {L: 2}),
+        r"multiplies a quadratic term: l \* 0\.25 \* sum_squares\(x\), in the objective\. Its path.*Pass eps=1e-4",
+        lambda: within(elastic(), {L: 1.0}, {L: 2.0}),
+    ),
+    "the whole quadratic": (
+        lambda: pc.trace(whole_ridge(), {L: 1}, {L: 2}),
+        r"divide the objective by it: its inverse then multiplies the linear terms",
+        lambda: exact(lasso(), {L: 1.0}, {L: 0.5}),
+    ),
+    "a row": (
+        lambda: pc.trace(moving_row(), {L: 1}, {L: 2}),
+        r"divide by it, so that its inverse stands alone.*Pass eps=1e-4",
+        lambda: exact(problem(X[0] + cp.norm1(X - TARGET), X[0] >= L, cp.abs(X) <= 9), {L: 1.0}, {L: 0.5}),
+    ),
+    "a row, within eps": (
+        lambda: pc.trace(moving_row(), {L: 1}, {L: 2}),
+        r"Pass eps=1e-4",
+        lambda: within(moving_row(), {L: 1.0}, {L: 2.0}),
+    ),
+    "an equation has no path within eps": (
+        lambda: pc.trace(moving_equation(), {L: 1}, {L: 2}),
+        r"l must not move the matrix A(?!.*eps).*sweep solves it at values",
+        lambda: swept(moving_equation(), {L: [1.0, 1.5, 2.0]}),
+    ),
+    "no map of a cone": (
+        lambda: pc.plane(far_away(), {L: (1, 2), Q: (0, 1)}),
+        r"needs a cone\. There is no map of it: trace one parameter at a time, within an eps(?!.*eps=)",
+        lambda: within(far_away(), {Q: 0.0}, {Q: 1.0}),
+    ),
+    "no map of a matrix that moves": (
+        lambda: pc.plane(ridge(), {Q: (1, 2), L: (0, 1)}),
+        r"q must not move the matrix P.*There is no map of it: trace one parameter at a time",
+        lambda: exact(ridge(), {L: 0.0}, {L: 1.0}),
+    ),
+    "a map beside a parameter without a value": (
+        lambda: pc.plane(
+            problem(SQUARES + L * X[0] + Q * X[1] + cp.Parameter(name="unset") * X[2]), {L: (0, 1), Q: (0, 1)}
+        ),
+        r"^parameter unset must be in ranges, or have a value that it keeps",
+        lambda: pc.plane(
+            problem(SQUARES + L * X[0] + Q * X[1] + cp.Parameter(name="u", value=1.0) * X[2]),
+            {L: (0, 1), Q: (0, 1)},
+            progress=False,
+        ),
+    ),
+    "a sign that is not known": (
+        lambda: pc.trace(CHANCES.wrong, {CHANCES.tau: 2}, {CHANCES.tau: 4}),
+        r"5 - tau has no sign that CVXPY knows.*start=\{tau: a, rest: 5 - a\}, and likewise stop",
+        lambda: exact(CHANCES.right, {CHANCES.tau: 2.0, CHANCES.rest: 3.0}, {CHANCES.tau: 4.0, CHANCES.rest: 1.0}),
+    ),
+    "a sign that the parameter does not promise": (
+        lambda: pc.trace(problem(SQUARES + SAME[0] * cp.norm1(X)), {SAME[0]: 1}, {SAME[0]: 2}),
+        r"Say which it has: cp\.Parameter\(nonneg=True, name='l'\)",
+        lambda: exact(lasso(), {L: 1.0}, {L: 2.0}),
+    ),
+    "a product of parameters": (
+        lambda: pc.trace(problem(SQUARES + L * L * cp.norm1(X)), {L: 1}, {L: 2}),
+        r"must be DPP.*or, to trace in it, a Parameter of its own",
+        lambda: exact(lasso(), {L: 1.0}, {L: 4.0}),
+    ),
+    "a function that bends": (
+        lambda: pc.trace(problem(SQUARES + BENT * cp.norm1(X)), {L: 1}, {L: 2}),
+        r"CallbackParam bent is no affine function of them\. Make it a cvxpy\.Parameter, and trace in that",
+        lambda: exact(lasso(), {L: 1.0}, {L: 4.0}),
+    ),
+    "a product in a map": (
+        lambda: pc.plane(problem(SQUARES + PRODUCT * X[0] + L * X[1] + Q * X[2]), {L: (0, 1), Q: (0, 1)}),
+        r"the CallbackParam product is no affine function of them\. Make it a cvxpy\.Parameter, and trace in that",
+        lambda: pc.plane(problem(SQUARES + Q * X[0] + L * X[1]), {L: (0, 1), Q: (0, 1)}, progress=False),
+    ),
+    "a name that several have": (
+        lambda: pc.trace(problem(SQUARES + SAME[0] * X[0] + SAME[1] * X[1]), {"l": 1}, {"l": 2}),
+        r"each parameter itself for a key where several have one name, got 'l', which 2 have",
+        lambda: exact(problem(SQUARES + SAME[0] * X[0]), {SAME[0]: 1.0}, {SAME[0]: 2.0}),
+    ),
+    "a name that none has": (
+        lambda: pc.trace(lasso(), {"lam": 1}, {"lam": 2}),
+        r"got 'lam': the problem has l$",
+        lambda: pc.trace(lasso(), {"l": 1}, {"l": 2}, progress=False),
+    ),
+    "a name that none has, in a map": (
+        lambda: pc.plane(ridge(), {"lam": (1, 2), "q": (0, 1)}),
+        r"got 'lam': the problem has l, q|got 'lam': the problem has q, l",
+        lambda: pc.plane(problem(SQUARES + L * cp.norm1(X) + Q * X[0]), {"l": (1, 2), "q": (0, 1)}, progress=False),
+    ),
+    "a parameter by itself and by name": (
+        lambda: pc.trace(lasso(), {"l": 1, L: 2}, {"l": 1, L: 3}),
+        r"start must have each parameter once, got l by itself and by name",
+        lambda: pc.trace(lasso(), {L: 2}, {L: 3}, progress=False),
+    ),
+    "no point inside is found": (
+        lambda: pc.trace(problem(cp.norm2(X), X[0] <= L, X[0] >= L, X[1] <= 5), {L: 1}, {L: 2}, eps=1e-3),
+        r"none was found: see constraint 0, constraint 1\. Write what holds with equality everywhere as equations",
+        lambda: within(problem(cp.norm2(X), X[0] == L, X[1] <= 5), {L: 1.0}, {L: 2.0}, 1e-3),
+    ),
+    "an infinite bound": (
+        lambda: pc.trace(problem(SQUARES + L * X[0], np.array([1, np.inf, 1]) >= X), {L: 1}, {L: 2}),
+        r"must be finite, got .*: leave it out",
+        lambda: exact(problem(SQUARES + L * X[0], X[[0, 2]] <= 1), {L: 1.0}, {L: 2.0}),
+    ),
+    "integers": (
+        lambda: pc.trace(problem(L * cp.Variable(integer=True, name="z")), {L: 1}, {L: 2}),
+        r"problem must be convex, got the integer or boolean variable z",
+        lambda: exact(problem(L * X[0], cp.abs(X) <= 1), {L: 1.0}, {L: 2.0}),
+    ),
+    "three ranges": (
+        lambda: pc.plane(three(), {L: (0, 1), Q: (0, 1), U: (0, 1)}),
+        r"got 3 that move .*fix the others, as numbers",
+        lambda: pc.plane(three(), {L: (0, 1), Q: (0, 1), U: 0.5}, progress=False),
+    ),
+    "n_jobs of an exact path": (
+        lambda: pc.trace(lasso(), {L: 1}, {L: 2}, n_jobs=2),
+        r"n_jobs must be left out for an exact path",
+        lambda: exact(lasso(), {L: 1.0}, {L: 2.0}),
+    ),
+    "costs for a program": (
+        lambda: pc.trace(lasso(), {L: 1}, {L: 2}, tau=0.5),
+        r"tau must be left out for a cvxpy\.Problem, which is traced with start and stop",
+        lambda: exact(lasso(), {L: 1.0}, {L: 2.0}),
+    ),
+    "numbers of one's own": (
+        lambda: pc.verify(lasso(), {"x": TARGET}),
+        r"are judged by grade\(problem, \{'x': value\}\)",
+        lambda: pc.grade(lasso(), {"x": TARGET}),
+    ),
+    "an expression for a problem": (
+        lambda: pc.trace(SQUARES, {L: 1}, {L: 2}),
+        r"svm must be a cvxpy\.Problem, or a formulation of your samples, such as TwoCSVM\(X, y\)",
+        lambda: exact(lasso(), {L: 1.0}, {L: 2.0}),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_an_error_tells_to_do_works(case):
+    wrong, said, remedy = CASES[case]
+    with pytest.raises(pc.InputError, match=said):
+        wrong()
+    L.value, Q.value = 1.0, 1.0
+    remedy()
