@@ -275,8 +275,9 @@ def _added(judge: PairJudge, pairs: tuple[StackedPairs, StackedPairs], offs: _Of
     bent = 0.25 * dot((absolute + z_radius).max(axis=0), gained) * WIDER
     deep, _ = most([(each.s, each.s_radius) for each in (k.inside, j.inside)])
     more = np.maximum(deep, 0.0) + bent + 0.25 * np.maximum(0.0, less)
-    with np.errstate(invalid="ignore"):
-        return np.where(inwards > 0.0, added + inwards * more * WIDER, added)
+    possible = np.isfinite(inwards)
+    share = np.where(possible, inwards, 0.0)
+    return np.where(possible, added + share * more * WIDER, np.inf)
 
 
 def _of_multipliers(judge: PairJudge, k: StackedPairs, j: StackedPairs) -> tuple[Array, Array]:

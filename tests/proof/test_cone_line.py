@@ -16,6 +16,7 @@ from paretoclf.proof.cone_line import GRID, ConeLine
 from paretoclf.proof.cone_line_box import line_box
 from paretoclf.proof.points.cones import Cone, Cones, interior, project
 from paretoclf.solve.cone_solver import ConeSolver
+from tests.oracles.array_lines import interval
 
 
 def ball(stop=3.0):
@@ -76,6 +77,15 @@ def test_a_hollow_quadratic_is_refused():
     line = replace(ball(), P=np.diag([-1.0, 0.0]))
     x, z = optimal(0.0, 1.0)
     assert ConeJudge(line, 10.0).pair(0.0, x, x, z).why == "P is not proved positive semidefinite"
+
+
+def test_a_quadratic_that_becomes_hollow_is_refused():
+    """x^2 / 2 at the start, -x^2 / 2 at the end: at x = 0 that is 1/2 above the least on [-1, 1]."""
+    for p, why in ((1.0, ""), (0.0, ""), (-1e-6, "P is not"), (-1.0, "P is not")):
+        judge = ConeJudge(interval((1.0, p), (0.0, 0.0), moves=False), np.inf)
+        pairs = [judge.pair(t, np.zeros(1), np.zeros(1), np.zeros(3)) for t in (0.0, 1.0)]
+        assert [pair.why.startswith(why) for pair in pairs] == [True, True]
+        assert np.isfinite(judge.piece(*pairs).gap) == (not why)
 
 
 def test_a_column_without_bounds_needs_exact_multipliers():

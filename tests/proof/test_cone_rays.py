@@ -10,6 +10,7 @@ from paretoclf.proof.cone_band import judge_cone_ray
 from paretoclf.proof.cone_line import ConeLine
 from paretoclf.proof.cone_rays import ChainJudge, judge_chain
 from paretoclf.proof.points.cones import Cone, Cones
+from tests.oracles.array_lines import array_line
 
 
 def roofs(rng, rows=4, columns=3):
@@ -54,9 +55,10 @@ def test_a_false_chain_proves_nothing_that_is_not_so():
     """Rows scaled, moved, exchanged, left out: from where it says that there are no points there are none."""
     rng = np.random.default_rng(6)
     refused = kept = 0
+    lines = [roofs(np.random.default_rng(seed)) for seed in range(5)]
+    borders = [next(t for t in np.linspace(0, 1, 400) if depth(line, t)[0] > 1e-9) for line in lines]
     for trial in range(40):
-        line = roofs(np.random.default_rng(trial % 5))
-        border = next(t for t in np.linspace(0, 1, 400) if depth(line, t)[0] > 1e-9)
+        line, border = lines[trial % 5], borders[trial % 5]
         at = np.linspace(max(border - 0.05, 0.0), 1.0, 9)  # the first ones have points
         rays = np.stack([np.append(t, depth(line, t)[1]) for t in at])
         size = 10.0 ** rng.uniform(-6, 0)
@@ -99,3 +101,38 @@ def test_a_chain_must_go_to_the_end_in_order():
 def test_one_ray_says_nothing_where_coefficients_move(status):
     line = roofs(np.random.default_rng(1))
     assert not judge_cone_ray(line, status, depth(line, 1.0)[1]).passes()
+
+
+def test_a_chain_of_no_contradiction_says_nothing_of_a_direction_either():
+    line = roofs(np.random.default_rng(1))
+    rays = np.stack([np.append(t, depth(line, t)[1]) for t in (0.9, 0.95, 1.0)])
+    assert judge_cone_ray(line, "infeasible", rays).passes()
+    assert not judge_cone_ray(line, "unbounded", rays).passes()
+
+
+def test_what_a_chain_misses_of_stationarity_costs_what_feasible_points_can():
+    """2 <= a x and x <= 3 with a from 1 to 1.1, side from 2 to 2.5: x = 3 will do at every t, and (1, 0, 0) is no proof.
+
+    With x <= 1 nothing will do, and it is one: a x - 2 is at most -1 then, and -1.4 at the end.
+    """
+    first, last = ([[-a], [1.0], [-1.0]] for a in (1.0, 1.1))
+    for top, proved in ((3.0, False), (1.0, True)):
+        line = array_line(first, [[-2.0, top, 1.0], [-2.5, top, 1.0]], [0.0], A_stop=last)
+        rays = np.array([[0.5, 1, 0, 0], [1.0, 1, 0, 0]])
+        own, links = ChainJudge(line).links(rays)
+        size = np.array([1.05, 1.1]) * max(top, 1.0)
+        assert own == pytest.approx(size - [2.25, 2.5], abs=1e-5)
+        assert links.tolist() == [proved]
+        assert judge_chain(line, rays).passes() is proved
+
+
+@pytest.mark.parametrize(("side", "proved"), [(0.4, False), (0.499, False), (0.501, True), (0.6, True)])
+def test_a_chain_pays_for_multipliers_and_coefficients_that_move_together(side, proved):
+    """t x >= side and (1 - t) x >= side with |x| <= 1: no point at either end, and x = 1 half way for a side of 1/2."""
+    box = [[1.0], [-1.0]]
+    line = array_line([[0.0], [-1.0], *box], [-side, -side, 1, 1], [0.0], A_stop=[[-1.0], [0.0], *box])
+    rays = np.array([[0.0, 1, 0, 0, 0], [1.0, 0, 1, 0, 0]])
+    own, links = ChainJudge(line).links(rays)
+    assert own == pytest.approx(-side, abs=1e-12)  # of both ends it is proved
+    assert links.tolist() == [proved]
+    assert judge_chain(line, rays).passes() is proved
