@@ -81,7 +81,7 @@ def test_multipliers_that_bend_cost_what_the_bend_leaves():
 
 
 def test_a_quadratic_that_moves_bends_multipliers():
-    """Minimise p x^2 / 2 - x with p from 1 to 3: optimal at both ends, and between them the best x is no straight line."""
+    """Minimise p x^2 / 2 - x, p from 1 to 3: optimal at both ends, and between them the best x is no straight line."""
     line = interval((1, 3), (-1, -1), moves=False)
     judge = ConeJudge(line, np.inf)
     x = (1 - 1e-9, 1 / 3)

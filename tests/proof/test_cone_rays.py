@@ -111,7 +111,7 @@ def test_a_chain_of_no_contradiction_says_nothing_of_a_direction_either():
 
 
 def test_what_a_chain_misses_of_stationarity_costs_what_feasible_points_can():
-    """2 <= a x and x <= 3 with a from 1 to 1.1, side from 2 to 2.5: x = 3 will do at every t, and (1, 0, 0) is no proof.
+    """2 <= a x and x <= 3, a from 1 to 1.1, side from 2 to 2.5: x = 3 will do at every t, and (1, 0, 0) is no proof.
 
     With x <= 1 nothing will do, and it is one: a x - 2 is at most -1 then, and -1.4 at the end.
     """
