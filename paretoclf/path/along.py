@@ -263,7 +263,7 @@ class Beyond:
     Attributes
     ----------
     status : str
-        ``"infeasible"`` or ``"unbounded"``.
+        ``"infeasible"``; or ``"unbounded"``: of feasible points, if there are any, see ``feasible``.
     t : float
         The ray refutes every later t; where the path ends, or after that.
     ray : mapping of str to array
@@ -279,6 +279,8 @@ class Beyond:
         What `explain` says in place of the names of constraints without a label: their text, too.
     parameters : mapping of str to number or array
         The parameters that move, at ``t``.
+    feasible : bool
+        Whether the path's last point is feasible at every later t, too: no side or coefficient of a constraint moves.
     """
 
     status: str
@@ -289,15 +291,33 @@ class Beyond:
     end: float
     texts: Mapping[str, str] = field(default_factory=dict, repr=False)
     parameters: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    feasible: bool = field(default=False, repr=False)
+
+    @property
+    def verdict(self) -> str:
+        """What is proved, in a word or two: ``"infeasible"``, ``"unbounded"`` or ``"no optimum"``."""
+        return verdict_of(self.status, feasible=self.feasible)
 
     def explain(self) -> str:
         """Say in words why there is none."""
         names = ", ".join(self.texts.get(name, name) for name in self.blame) or "what CVXPY added"
-        what = f"no point satisfies {names} together"
-        if self.status == "unbounded":
-            what = f"the objective improves for ever, along {names}"
+        what = reason_of(self.status, names, feasible=self.feasible)
         more = f"; from t = {self.end:.6g}, where the path ends, to there nothing is known" if self.t > self.end else ""
         return f"beyond t = {self.t:.6g}{those(self.parameters)} {what}: {self.proof!r}{more}"
+
+
+def verdict_of(status: str, *, feasible: bool) -> str:
+    """What a ray proves, in a word or two: "unbounded" only where a point is known to be feasible."""
+    return status if status == "infeasible" or feasible else "no optimum"
+
+
+def reason_of(status: str, names: str, *, feasible: bool) -> str:
+    """What a ray proves, in words."""
+    if status == "infeasible":
+        return f"no point satisfies {names} together"
+    if feasible:
+        return f"the objective improves for ever, along {names}"
+    return f"from any point that is feasible the objective improves for ever, along {names}"
 
 
 def shown(value: Any) -> str:

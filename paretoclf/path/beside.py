@@ -173,5 +173,7 @@ def _said(path: ProblemPath, end: float) -> list[str]:
 
 def _ending(path: ProblemPath) -> str:
     """Why there is no optimum beyond."""
-    names = ", ".join(path.beyond.blame) if path.beyond is not None else ""
-    return f"{path.status} ({names})" if names else path.status
+    if path.beyond is None:
+        return path.status
+    names, verdict = ", ".join(path.beyond.blame), path.beyond.verdict
+    return f"{verdict} ({names})" if names else verdict

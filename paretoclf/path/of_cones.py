@@ -87,7 +87,8 @@ class ConePath(Scored):
     ceiling : float
         Above all values of the path.
     status : str
-        ``"end"``; ``"infeasible"`` or ``"unbounded"`` for every later t, see `beyond`.
+        ``"end"``; ``"infeasible"`` or ``"unbounded"`` for every later t, the second of feasible points if there are
+        any, see `beyond`.
     ray : array, optional
         What proves that; where a parameter moves the matrix of the constraints, rows t, z of a chain.
     inside : array of shape (2, columns), optional

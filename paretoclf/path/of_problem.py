@@ -74,8 +74,8 @@ class ProblemPath(Scored):
     kinks : bool array of shape (items,)
         Items whose two bounds are one that may be left at a price: kinks of absolute values.
     status : str
-        ``"end"``; ``"infeasible"`` or ``"unbounded"`` for every later t, see `beyond`; ``"limit"`` where ``max_events``
-        ended it.
+        ``"end"``; ``"infeasible"`` or ``"unbounded"`` for every later t, the second of feasible points if there are
+        any, see `beyond`; ``"limit"`` where ``max_events`` ended it.
     seconds : mapping of str to float
         Time that it took to ``"compile"`` the problem, to ``"reduce"`` it, and to ``"trace"`` it.
     source : object, optional

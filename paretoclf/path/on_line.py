@@ -111,14 +111,21 @@ class OnLine(OnSegments):
             return None
         found = self._refuted()
         t = found.t if found.t > found.end + self._least else found.end
-        return replace(found, t=t, texts=getattr(self.source, "texts", {}), parameters=self.parameters(t))
+        texts, parameters = getattr(self.source, "texts", {}), self.parameters(t)
+        return replace(found, t=t, texts=texts, parameters=parameters, feasible=self._constraints_stand)
+
+    @property
+    def _constraints_stand(self) -> bool:
+        """Whether what is feasible at one t is feasible at every other."""
+        line = self.program
+        return getattr(line, "A_stop", None) is None and bool((line.b[0] == line.b[1]).all())
 
     @property
     def _ending(self) -> str:
         if self.beyond is None:
             return str(self.status)
         later = f" t = {self.beyond.t:.6g}" if self.beyond.t > self.beyond.end else ""
-        return f"{self.status} beyond{later} ({', '.join(self.beyond.blame) or 'what CVXPY added'})"
+        return f"{self.beyond.verdict} beyond{later} ({', '.join(self.beyond.blame) or 'what CVXPY added'})"
 
     def _inside(self, t: Any) -> float:
         if t is None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from paretoclf.common.checks import Array
 from paretoclf.common.errors import DegeneratePathError, InputError
@@ -63,10 +64,27 @@ def no_start(reduced: Reduced, found: Trace, ray: Array | None) -> Exception:
     if not why.proof.passes():
         return refusal(f"it seems {found.status} at the start, and that is not proved ({why.proof!r})", 0.0)
     names = ", ".join(why.blame) or "what CVXPY added"
-    how = f"no point satisfies {names}" if found.status == "infeasible" else f"the objective has no bound along {names}"
     always = _refutes(reduced.program, found.status, ray, 1.0)
     remedy = "nor is there one at stop, or between" if always else _elsewhere(reduced.program)
-    return InputError(f"the problem must have a solution at the start, where it is {found.status} ({how}); {remedy}")
+    if found.status == "infeasible":
+        how = f"it is infeasible (no point satisfies {names})"
+    elif _has_points(reduced.program):
+        how = f"it is unbounded (the objective has no bound along {names})"
+    else:
+        how = f"there is none (from any point that is feasible the objective improves for ever, along {names})"
+    return InputError(f"the problem must have a solution at the start, where {how}; {remedy}")
+
+
+def _has_points(line: ProgramLine) -> bool:
+    """Whether a feasible point at the start is proved: an optimum of the same program without an objective."""
+    nothing, sides = np.zeros_like(line.q), np.stack([line.b[0], line.b[0]])
+    still = replace(line, P=sp.csc_array(line.P.shape), q=nothing, b=sides, constant=np.zeros(2), moved=())
+    with suppress(InputError, DegeneratePathError):
+        reduced = reduce(still)
+        found = follow(reduced.problem, progress=False)
+        if len(found.labels):
+            return prove_program(reduced.program, found.t, taken_back(reduced, found)).passes()
+    return False
 
 
 def _elsewhere(line: ProgramLine) -> str:

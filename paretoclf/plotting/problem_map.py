@@ -100,7 +100,7 @@ class ProblemMapDisplay(Display):
         for part in found.outside:
             ax.fill(*part.polygon.T, facecolor="0.93", edgecolor="0.6", hatch=_HATCH, linewidth=0.0)
             middle = part.polygon.mean(axis=0)
-            ax.text(*middle.tolist(), part.status, ha="center", va="center", fontsize="small")
+            ax.text(*middle.tolist(), part.verdict, ha="center", va="center", fontsize="small")
         low, width = found.frame
         (a, b), (c, d) = zip(low.tolist(), (low + width).tolist(), strict=True)
         if self.what != "regions":

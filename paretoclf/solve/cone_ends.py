@@ -165,7 +165,10 @@ def _no_start(line: ConeLine, status: str) -> str:
     there = (
         f"there is one from about t = {1.0 - stop:.6g} on: start there" if stop > 0.0 else "nor is there one at stop"
     )
-    return f"{said}, as is every t before {1.0 - since:.6g}; {there}"
+    if status == "infeasible":
+        return f"{said}, as is every t before {1.0 - since:.6g}; {there}"
+    before = f"at no t before {1.0 - since:.6g} is there one, as the objective of any feasible point improves for ever"
+    return f"the problem must have a solution at the start: {before}; {there}"
 
 
 def furthest_point(line: ConeLine) -> tuple[float, Array | None]:

@@ -71,3 +71,11 @@ def test_multipliers_are_in_the_dual_cone():
     empty = array_line([[1.0], [-1.0]], [[1.0, 1.0], [-3.0, 1.0]], [0.0])
     assert judge_cone_ray(empty, "infeasible", np.array([1.0, 1.0])).since == pytest.approx(0.5, abs=1e-12)
     assert not judge_cone_ray(empty, "infeasible", np.array([-1.0, -1.0])).passes()
+
+
+def test_a_chain_of_multipliers_is_no_direction():
+    """t x >= 1 and -1 <= x <= 0: no point at any t. The rows that say so are none of an objective without bound."""
+    line = array_line([[0.0], [1.0], [-1.0]], [-1.0, 0.0, 1.0], [0.0], A_stop=[[-1.0], [1.0], [-1.0]])
+    rays = np.array([[0.0, 1, 0, 0], [1.0, 1, 1, 0]])
+    assert judge_cone_ray(line, "infeasible", rays).passes()
+    assert not judge_cone_ray(line, "unbounded", rays).passes()

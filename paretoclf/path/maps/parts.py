@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from paretoclf.common.checks import Array, Mask
 from paretoclf.engine.reduction.plane import ProgramPlane
-from paretoclf.path.along import listed, shown, those
+from paretoclf.path.along import listed, reason_of, shown, those, verdict_of
 from paretoclf.path.maps.polygon import area, centroid
 from paretoclf.proof.rays import RayProof
 
@@ -152,7 +152,8 @@ class Outside:
         Its corners as values of the two parameters.
     status : {"infeasible", "unbounded"}
     blame : tuple of str
-        Constraints that contradict each other, or variables along which the objective improves for ever.
+        Constraints that contradict each other, or variables along which the objective improves for ever from any point
+        that is feasible; that there is one is not proved.
     ray : mapping of str to array
         Multipliers of the constraints, or a direction of the variables, that show it.
     proof : RayProof
@@ -165,13 +166,14 @@ class Outside:
     ray: Mapping[str, Any] = field(repr=False)
     proof: RayProof = field(repr=False)
 
+    @property
+    def verdict(self) -> str:
+        """What is proved, in a word or two: ``"infeasible"`` or ``"no optimum"``."""
+        return verdict_of(self.status, feasible=False)
+
     def explain(self) -> str:
         """Say in words why there is none."""
-        names = ", ".join(self.blame) or "what CVXPY added"
-        return {
-            "infeasible": f"no point satisfies {names} together",
-            "unbounded": f"the objective improves for ever, along {names}",
-        }[self.status]
+        return reason_of(self.status, ", ".join(self.blame) or "what CVXPY added", feasible=False)
 
 
 def _stacked(read: Any, maps: Array) -> Array:

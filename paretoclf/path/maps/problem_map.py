@@ -204,7 +204,8 @@ class ProblemMap(Tabular):
             deep = deepest(lookup([each.polygon for each in self.nowhere]), here, np.inf)
             why = self.outside[int(deep[0])]
             where = those(self._parameters(here))
-            raise InputError(f"there is no optimum{where}, where the problem is {why.status}: {why.explain()}")
+            infeasible = ", where the problem is infeasible" if why.status == "infeasible" else ""
+            raise InputError(f"there is no optimum{where}{infeasible}: {why.explain()}")
         return found
 
     def _number(self, here: Array) -> int:
@@ -412,7 +413,10 @@ def map_problem(source: PlaneSource, *, certify: bool = True, progress: bool | N
     seconds = {"compile": source.seconds, "map": time.perf_counter() - began}
     found = ProblemMap(source.plane, source.ranges, pieces, tuple(search.outside), contacts, seconds, source.texts)
     if not pieces:
-        said = "; ".join(f"{each.status} ({', '.join(each.blame) or 'what CVXPY added'})" for each in found.outside)
+        words = {"infeasible": "infeasible", "no optimum": "without bound from any feasible point"}
+        said = "; ".join(
+            f"{words[each.verdict]} ({', '.join(each.blame) or 'what CVXPY added'})" for each in found.outside
+        )
         raise InputError(f"the problem must have an optimum somewhere in ranges, it is {said} everywhere")
     if certify:
         check_map_proof(found)

@@ -243,6 +243,26 @@ def test_a_maximisation_and_unbounded_parts():
     assert np.isnan(found.values("value", [[1.0, 0.5], [-1.0, 0.5]])).sum() == 0
 
 
+def test_a_direction_proves_no_more_than_that_there_is_no_optimum():
+    """Minimise (1 - s) x + y, s <= y <= 2 - u: beyond s = 1 a direction improves, beyond s = 2 nothing is feasible."""
+    x, y, s, u = cp.Variable(name="x"), cp.Variable(name="y"), cp.Parameter(name="s"), cp.Parameter(name="u")
+    rows = [(x >= 0).set_label("low"), (s <= y).set_label("up"), (y <= 2 - u).set_label("cap")]
+    problem = cp.Problem(cp.Minimize((1 - s) * x + y), rows)
+    found = pc.plane(problem, {s: (0, 4), u: (0, 1)}, progress=False)
+    assert found.value(s=0.5, u=0.5) == pytest.approx(0.5)
+    (part,) = [each for each in found.outside if each.status == "unbounded"]
+    assert part.verdict == "no optimum"
+    assert part.explain() == "from any point that is feasible the objective improves for ever, along x"
+    for here in (1.1, 3.0):  # with a feasible point, and without one
+        said = (
+            r"there is no optimum \(s = .*\): from any point that is feasible the objective improves for ever, along x"
+        )
+        with pytest.raises(pc.InputError, match=said):
+            found.value(s=here, u=0.5)
+    with pytest.raises(pc.InputError, match=r"it is without bound from any feasible point \(x\) everywhere"):
+        pc.plane(problem, {s: (3, 4), u: (0, 0.5)}, progress=False)
+
+
 def test_the_plane_of_a_2c_svm_written_in_cvxpy():
     rng = np.random.default_rng(0)
     y = np.where(np.arange(12) < 6, 1.0, -1.0)
