@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -25,6 +25,10 @@ from paretoclf.path.scored import Scored
 from paretoclf.proof.cone_band import BandProof, judge_cone_ray, prove_band
 from paretoclf.proof.cone_judge import ConeJudge
 from paretoclf.proof.cone_line import ConeLine
+
+if TYPE_CHECKING:
+    from paretoclf.problem.classifiers import Rule
+    from paretoclf.roc.scores import PathScores
 
 #: An entry, or a slack, of less than this share of the largest of its own is shown as 0.
 _ZERO = 1e-5
@@ -166,6 +170,46 @@ class ConePath(Scored):
         point = super().at(t, **parameter)
         return BandPoint(**vars(point), bounds=self._bounds(point.t))
 
+    def rule(self, t: float | Mapping[Any, Any] | None = None, /, **parameter: float) -> Rule:
+        """The classifier of the path's point at t, which is within eps of optimal; where as for `at`.
+
+        It is read from variables called ``w`` and ``b``, or as the formulation's own ``classifier`` says. Its
+        objective is proved to be within eps of the best; what an optimal classifier says of a sample is not known.
+        """
+        return super().rule(t, **parameter)
+
+    def scores(self, X: Any) -> PathScores:
+        """Scores of samples at the path's points, which are within eps of optimal, as a piecewise affine function of t.
+
+        They are no scores of an optimum, nor bounds of these, and what is counted of them says so: `error_curve`,
+        `roc_of_path`, the places that ``best`` finds.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (m, d)
+            Samples, as the classifier takes them.
+
+        Raises
+        ------
+        InputError
+            As for an exact path.
+        """
+        return replace(super().scores(X), note=f"of the path's points, within {self.eps:g} of optimal")
+
+    def leave_one_out(self, **how: Any) -> NoReturn:
+        """Refuse: what is proved of a path within eps are values, and no scores of an optimum.
+
+        Raises
+        ------
+        InputError
+            Always.
+        """
+        raise InputError(
+            f"leave_one_out needs an exact path, whose scores are those of optima; this one is within {self.eps:g}. "
+            "Trace it without eps, where that goes; or trace formulation.without([i]) within eps for each sample i, "
+            "and read the scores of that path's points"
+        )
+
     def _columns(self, j: int, share: Shares) -> Array:
         """The path's own point, which is feasible; where coefficients move the points bend a little.
 
@@ -296,10 +340,6 @@ class ConePath(Scored):
         known = (self.t, self.x, self.y, self.z), (self.status, self.ray)
         found = search(self.program, eps, known, n_jobs=n_jobs, progress=progress)
         return _of_found(replace(self, eps=eps), found)
-
-    def like(self, formulation: Any) -> ConePath:
-        """The same line of another formulation, traced in the same way."""
-        return trace_cones(self.source.again(formulation), self.eps, progress=False)
 
     def _arrays(self) -> Mapping[str, Any]:
         return arrays_of(self)

@@ -13,7 +13,7 @@ import numpy as np
 
 from paretoclf.common.checks import Array, Index, check_inside, check_labels, keep
 from paretoclf.common.errors import InputError
-from paretoclf.roc.scores import PathScores
+from paretoclf.roc.scores import PathScores, also, note_of
 
 _CELLS = 256  # at most so many: in one a score moves little, and most pairs are far apart
 _PAIRS = 2**22  # signs of pairs in cells that are at hand at a time
@@ -31,6 +31,8 @@ class AreaCurve:
         On the open stretches between.
     area_at : array of shape (k + 1,)
         At these t themselves.
+    note : str
+        Whose scores were ordered, as of `PathScores`.
 
     Examples
     --------
@@ -47,6 +49,7 @@ class AreaCurve:
     t: Array
     area: Array
     area_at: Array
+    note: str = ""
 
     def __post_init__(self) -> None:
         keep(self, "t", "area", "area_at")
@@ -54,7 +57,7 @@ class AreaCurve:
     def __repr__(self) -> str:
         j = int(np.argmax(self.area))
         where = f"({self.t[j]:.6g}, {self.t[j + 1]:.6g})"
-        return f"AreaCurve({self.t.size - 2} changes, largest {self.area[j]:.4f} on {where})"
+        return f"AreaCurve({self.t.size - 2} changes, largest {self.area[j]:.4f} on {where}{also(self.note)})"
 
     def __call__(self, t: float) -> float:
         """The area at t."""
@@ -97,7 +100,7 @@ class AreaCurve:
         stretches = first + np.cumsum(sums[1, :-1])
         points = np.concatenate([[first], stretches]) + sums[0]
         pairs = 2 * plus.size * minus.size
-        return cls(knots, stretches / pairs, points / pairs)
+        return cls(knots, stretches / pairs, points / pairs, note_of(scores))
 
 
 def _together(t: Array) -> tuple[Array, Index]:

@@ -23,6 +23,7 @@ from paretoclf.problem.costs import Costs
 from paretoclf.roc.counts import Choosing, Objective, area_of_counts, objective_of, require_both, smallest
 from paretoclf.roc.criteria import Criterion
 from paretoclf.roc.hull import upper_hull
+from paretoclf.roc.scores import also
 
 if TYPE_CHECKING:
     from paretoclf.plotting.roc import RocDisplay
@@ -138,6 +139,8 @@ class RocCurve(Tabular, Choosing[RocPoint]):
     chosen : bool
         Whether the points were picked by the labels that their rates come from: an upper envelope. Such rates are
         optimistic; `paretoclf.cross_validated_roc` judges a choice on other labels.
+    note : str
+        Whose scores they come from, as of `PathScores`.
 
     Raises
     ------
@@ -169,6 +172,7 @@ class RocCurve(Tabular, Choosing[RocPoint]):
     swept: Array = field(default_factory=lambda: np.zeros(0))
     index: Indices | None = None
     chosen: bool = False
+    note: str = ""
 
     def __post_init__(self) -> None:
         require_both(self.n_plus, self.n_minus)
@@ -194,8 +198,10 @@ class RocCurve(Tabular, Choosing[RocPoint]):
         kind = f"{self.vary}: " if self.vary else ""
         size = f"{kind}{len(self)} points, {self.n_plus} positives, {self.n_minus} negatives"
         if self.chosen:
-            return f"RocCurve({size}, upper envelope chosen on these labels (optimistic): AUC {self.auc:.4f})"
-        return f"RocCurve({size}, AUC {self.auc:.4f}, upper envelope {self.hull().auc:.4f} (optimistic))"
+            said = f"upper envelope chosen on these labels (optimistic): AUC {self.auc:.4f}"
+        else:
+            said = f"AUC {self.auc:.4f}, upper envelope {self.hull().auc:.4f} (optimistic)"
+        return f"RocCurve({size}, {said}{also(self.note)})"
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         """One for each point: rates, and which classifier it is."""

@@ -27,7 +27,7 @@ from paretoclf.problem.costs import CostLine
 from paretoclf.roc.counts import CountedErrors, Objective, require_both, smallest
 from paretoclf.roc.crossings import BLOCK, just_after, zeros_of_pieces
 from paretoclf.roc.of_path import checked_folds
-from paretoclf.roc.scores import PathScores
+from paretoclf.roc.scores import PathScores, also, note_of
 
 Changes = tuple[Array, npt.NDArray[np.intp], Index, Index]
 
@@ -48,6 +48,8 @@ class Optimum:
         Rates on it.
     objective : float
         What was minimised, on the labels that chose it: optimistic.
+    note : str
+        Whose errors they are, as of `PathScores`.
 
     Examples
     --------
@@ -65,11 +67,13 @@ class Optimum:
     fpr: float
     fnr: float
     objective: float
+    note: str = ""
 
     def __repr__(self) -> str:
         left, right = "[" if self.start_included else "(", "]" if self.stop_included else ")"
         interval = f"{left}{self.start:.6g}, {self.stop:.6g}{right}"
-        return f"Optimum(t in {interval}, fpr {self.fpr:.4g}, fnr {self.fnr:.4g}, objective {self.objective:.4g})"
+        rates = f"fpr {self.fpr:.4g}, fnr {self.fnr:.4g}, objective {self.objective:.4g}"
+        return f"Optimum(t in {interval}, {rates}{also(self.note)})"
 
     @property
     def t(self) -> float:
@@ -104,6 +108,8 @@ class ErrorCurve(CountedErrors[Optimum]):
         The line of the path.
     parameter : str
         What t is, where it does not go along a line of costs: ``"tau"``, ``"share"``.
+    note : str
+        Whose errors they are, as of `PathScores`.
 
     Raises
     ------
@@ -134,6 +140,7 @@ class ErrorCurve(CountedErrors[Optimum]):
     n_minus: int
     line: CostLine | None = field(default=None)
     parameter: str = "t"
+    note: str = ""
 
     def __post_init__(self) -> None:
         require_both(self.n_plus, self.n_minus)
@@ -191,13 +198,13 @@ class ErrorCurve(CountedErrors[Optimum]):
         n_plus = int(sum(np.count_nonzero(label > 0) for label in labels))
         n_minus = sum(label.size for label in labels) - n_plus
         counts = stretches[:, 0], stretches[:, 1], points[:, 0], points[:, 1], n_plus, n_minus
-        return cls(knots, *counts, line if isinstance(line, CostLine) else None, parameter)
+        return cls(knots, *counts, line if isinstance(line, CostLine) else None, parameter, note_of(folds))
 
     def __repr__(self) -> str:
         best = self.minimax()[0]
         return (
             f"ErrorCurve({self.t.size - 2} changes, {self.n_plus} positives, {self.n_minus} negatives, "
-            f"minimax {best.objective:.4f} at {self.parameter} = {best.t:.6g})"
+            f"minimax {best.objective:.4f} at {self.parameter} = {best.t:.6g}{also(self.note)})"
         )
 
     def _places(self) -> Iterator[Mapping[str, float]]:
@@ -242,6 +249,7 @@ class ErrorCurve(CountedErrors[Optimum]):
                 fpr=int(fp[first]) / self.n_minus,
                 fnr=int(fn[first]) / self.n_plus,
                 objective=float(least),
+                note=self.note,
             )
             for first, last in zip(run_starts.tolist(), run_ends.tolist(), strict=True)
             if chosen[first]

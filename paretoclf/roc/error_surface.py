@@ -8,7 +8,7 @@ counts: one pass over the scores answers for all costs, and nothing is trained a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -92,7 +92,9 @@ class ErrorSurface:
     def curve(self, shift: float = 0.0) -> ErrorCurve:
         """Errors of all folds over t at one shift, as exact step functions."""
         moved = (
-            [PathScores(fold.t, fold.start + shift, fold.end + shift) for fold in self.folds] if shift else self.folds
+            [replace(fold, start=fold.start + shift, end=fold.end + shift) for fold in self.folds]
+            if shift
+            else self.folds
         )
         return ErrorCurve.of_scores(list(moved), list(self.y), self.line)
 

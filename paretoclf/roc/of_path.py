@@ -23,7 +23,7 @@ from paretoclf.roc.crossings import BLOCK, Crossings, crossings, scores_at
 from paretoclf.roc.curve import RocCurve
 from paretoclf.roc.delong import scores_and_labels
 from paretoclf.roc.grid import grid_errors
-from paretoclf.roc.scores import PathScores
+from paretoclf.roc.scores import PathScores, note_of
 
 Vary = Literal["intercept", "asymmetry", "both"]
 
@@ -205,6 +205,11 @@ def roc_of_scores(
         raise InputError('t is required for vary="intercept": the path parameter in [0, 1] of the slope')
     if n_grid < 0:
         raise InputError(f"n_grid must be at least 0, got {n_grid!r}")
+    return replace(_of_folds(folds, labels, vary, t, n_grid), note=note_of(folds))
+
+
+def _of_folds(folds: list[PathScores], labels: list[Array], vary: Vary, t: float | None, n_grid: int) -> RocCurve:
+    """ROC curve of the scores along the paths of several folds; see `roc_of_scores`."""
     if vary == "intercept":
         assert t is not None
         return _intercept(folds, labels, t)

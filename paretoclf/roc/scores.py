@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -24,18 +25,22 @@ class PathScores:
         Scores at the beginning of each piece (limit from the right at ``t[j]``).
     end : array of shape (m, k)
         Scores at the end of each piece (limit from the left at ``t[j + 1]``).
+    note : str
+        Whose scores they are, where not those of an optimum; what is counted of them says the same.
     """
 
     t: Array
     start: Array
     end: Array
+    note: str = ""
 
     def __post_init__(self) -> None:
         keep(self, "t", "start", "end")
 
     def __repr__(self) -> str:
         samples, pieces = self.start.shape
-        return f"PathScores({samples} samples, {pieces} pieces from {self.t[0]:g} to {self.t[-1]:g})"
+        size = f"{samples} samples, {pieces} pieces from {self.t[0]:g} to {self.t[-1]:g}"
+        return f"PathScores({size}{also(self.note)})"
 
     def __call__(self, t: float | Array) -> Array:
         """Scores at t: shape (m,) for a number, (m, len(t)) for an array. Right-continuous at jumps."""
@@ -65,6 +70,16 @@ class PathScores:
             share = np.where(first == last, first, np.maximum(a, c) / (np.maximum(a, c) - np.minimum(a, c)))
         changes = (first != last).sum(axis=1) + (last[:, :-1] != first[:, 1:]).sum(axis=1)
         return np.asarray(share @ np.diff(self.t)), changes
+
+
+def also(note: str) -> str:
+    """A note at the end of what is in parentheses; nothing where there is none."""
+    return f"; {note}" if note else ""
+
+
+def note_of(scores: Iterable[PathScores]) -> str:
+    """What is said of whatever is counted of several scores together."""
+    return "; ".join(dict.fromkeys(each.note for each in scores if each.note))
 
 
 def zero_rounding(slopes: Array, terms: Array) -> Array:

@@ -10,7 +10,8 @@ from sklearn.svm import SVC
 
 import paretoclf as pc
 from paretoclf.problem.classifiers import KernelRule, LinearRule
-from paretoclf.roc import roc_of_scores
+from paretoclf.roc import AreaCurve, roc_of_scores
+from paretoclf.roc.scores import PathScores
 
 
 class Sparse(pc.SampleFormulation):
@@ -196,3 +197,22 @@ def test_a_path_of_one_point_has_a_rule_and_no_scores():
     assert path.rule(0.0).w.tolist() == [0.0]
     with pytest.raises(pc.InputError, match=r"read rule\(t\) there"):
         path.scores([[1.0]])
+
+
+def test_within_eps_what_is_counted_says_that_it_is_of_the_paths_points():
+    """Scores, counts, the best places and ROC curves; of an exact path nothing is said."""
+    rng = np.random.default_rng(3)
+    y = np.repeat([1.0, -1.0], 6)
+    svm = Sparse(rng.normal(size=(12, 2)) + y[:, None], y)
+    said = "; of the path's points, within 0.01 of optimal)"
+    for how, noted in (({}, False), ({"eps": 1e-2}, True)):
+        path = pc.trace(svm, lam=(3.0, 1.0), progress=False, **how)
+        scores, curve = path.scores(svm.X), path.error_curve(svm.X, y)
+        rows = [PathScores(scores.t, scores.start[[i]], scores.end[[i]], scores.note) for i in range(12)]
+        found = [scores, curve, curve.best((1.0, 1.0))[0], curve.minimax()[0], AreaCurve.of_scores(rows, y)]
+        for vary in ("intercept", "asymmetry", "both"):
+            roc = pc.roc_of_path(path, svm.X, y, vary=vary, t=0.5)
+            found += [roc, roc.hull()]
+        found.append(roc_of_scores([scores, scores], [y, y], vary="asymmetry"))
+        assert [repr(each).endswith(said) for each in found] == [noted] * len(found)
+        assert path.rule(0.5).decision_function(svm.X) == pytest.approx(scores(0.5))

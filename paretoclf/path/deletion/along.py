@@ -86,7 +86,7 @@ class LeaveOneOutPath(Tabular):
 
     Attributes
     ----------
-    path : Path, ProblemPath or ConePath
+    path : Path or ProblemPath
         The path of all samples.
     y : array of shape (n,)
         Their labels.

@@ -25,7 +25,7 @@ class PathWithout:
     ----------
     samples : int array of shape (g,)
         Who is out.
-    path : ProblemPath or ConePath
+    path : ProblemPath
     """
 
     samples: Index

@@ -17,7 +17,7 @@ change at finitely many g. Their counts on the outer folds, added up, are the cu
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -465,4 +465,4 @@ class AlongPath:
         }
 
     def _of(self, rows: Index) -> PathScores:
-        return PathScores(self.scores.t, self.scores.start[rows], self.scores.end[rows])
+        return replace(self.scores, start=self.scores.start[rows], end=self.scores.end[rows])
