@@ -215,7 +215,8 @@ def _of_direction(line: ConeLine, d: Array) -> tuple[float, float]:
     first, last = (float(q @ d) for q in line.q)
     if not last < 0.0:
         return np.inf, np.inf
-    since = min(max(0.0, first / (first - last)) + _BESIDE, 1.0)
+    begin = first / (first - last) if first > 0.0 else 0.0  # it may fall all along, and by the same everywhere
+    since = min(begin + _BESIDE, 1.0)
     falls = np.stack([between(line.q, since), line.q[1]])
     rows = np.flatnonzero(np.diff(line.base.P.indptr) > 0)
     M = sp.vstack([line.base.P[rows], line.base.A[: line.equations], falls, line.base.A[line.equations :]])

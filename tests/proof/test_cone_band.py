@@ -45,6 +45,17 @@ def test_a_direction_without_an_end_proves_where_it_falls(name):
     assert not judge_cone_ray(FREE[name], "unbounded", -AHEAD).passes()
 
 
+def test_a_direction_may_fall_all_along():
+    """By more and more, by the same everywhere, and less and less: each proves it from the start."""
+    for ends in ([-1.0, -3.0], [-1.0, -1.0], [-3.0, -1.0]):
+        line = array_line([[-1.0, 0.0]], [5.0], [[each, 0.0] for each in ends])
+        proof = judge_cone_ray(line, "unbounded", AHEAD)
+        assert proof.passes()
+        assert 0.0 <= proof.since <= 1e-6
+        bounded = array_line([[1.0, 0.0]], [5.0], [[each, 0.0] for each in ends])
+        assert not judge_cone_ray(bounded, "unbounded", AHEAD).passes()
+
+
 def test_multipliers_that_miss_stationarity_cost_what_feasible_points_can():
     """2.5 t <= x <= 3, and x >= -1: (1, 0, 0) adds up to x >= 2.5, which is no contradiction for an x of 3."""
     rows = [[-1.0], [1.0], [-1.0]]
