@@ -72,11 +72,17 @@ def _at_both_ends(line: ConeLine, stop: float = 1.0) -> ConeProgram:
 
 
 def touching(line: ConeLine, reach: float) -> list[str]:
-    """Constraints that no point is inside of, all of them, at an end of the line: as multipliers tell."""
+    """Constraints that no point is inside of, all of them, at an end of the line: as multipliers tell.
+
+    Ends at which there are points inside say nothing.
+    """
     names: list[str] = []
     for t in (0.0, 1.0) if line.A_stop is None else (0.5,):
         program = line.at(t) if line.A_stop is None else _at_both_ends(line)
-        z = np.abs(_phases(program, reach, None)[1][: program.b.size])
+        x, multipliers = _phases(program, reach, None)
+        if _is_inside(x, program.q.size, reach):
+            continue
+        z = np.abs(multipliers[: program.b.size])
         held = np.flatnonzero((z > _HOLDS * z.max(initial=0.0)) & (program.kinds != "zero"))
         if line.A_stop is not None:
             k = line.equations
@@ -85,11 +91,17 @@ def touching(line: ConeLine, reach: float) -> list[str]:
     return [name for name in dict.fromkeys(names) if name]
 
 
+def _is_inside(x: Array | None, n: int, reach: float) -> bool:
+    """Whether the deepest of all points, with its depth behind n numbers, has a depth that is no rounding."""
+    return x is not None and bool(x[n] > 1e-9 * reach)
+
+
 def _deepest(program: ConeProgram, reach: float) -> Array | None:
     """A point whose slacks are inside their cones by as much as can be, and then the lowest that is so by a tenth."""
     n, (x, _) = program.q.size, _phases(program, reach, None)
-    if x is None or not x[n] > 1e-9 * reach:
+    if not _is_inside(x, n, reach):
         return None
+    assert x is not None
     lowest, _ = _phases(program, reach, 0.1 * float(x[n]))
     return x[:n] if lowest is None else lowest[:n]
 

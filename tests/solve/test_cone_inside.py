@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import cvxpy as cp
 import numpy as np
 import pytest
 
 from paretoclf.proof.points.cones import Cone, Cones, project, project_dual
-from paretoclf.solve.cone_inside import Inner, dual_cones, inner_multipliers, inner_points
+from paretoclf.solve.cone_inside import Inner, dual_cones, inner_multipliers, inner_points, touching
+from paretoclf.solve.to_cones import LineOfCones
 from tests.oracles.array_lines import array_line
 
 
@@ -63,6 +65,26 @@ def test_where_nothing_is_inside_there_is_none(sides, cones):
     assert inner_points(array_line(rows, sides, [1.0], cones=cones), 1.0, 10.0) is None
 
 
+def test_rows_that_keep_points_from_being_inside_are_named():
+    """x between 0 and u, where u is 0 at one end; the bounds of y leave room."""
+    x, y, u = cp.Variable(name="x"), cp.Variable(name="y"), cp.Parameter(name="u")
+    rows = [(x <= u).set_label("up"), (x >= 0).set_label("low"), (cp.norm2(y) <= 1).set_label("room")]
+    problem = cp.Problem(cp.Minimize(x + y), rows)
+    for start, stop in ((0.0, 1.0), (1.0, 0.0)):
+        line = LineOfCones(problem, {u: start}, {u: stop}).line
+        assert sorted(touching(line, 2.0)) == ["low", "up"]
+    scaled = cp.Problem(cp.Minimize(x + y), [(u * x <= 0).set_label("up"), *rows[1:]])
+    assert sorted(touching(LineOfCones(scaled, {u: 1.0}, {u: 3.0}).line, 2.0)) == ["low", "up"]
+
+
+@pytest.mark.parametrize("size", [1.0, 1e6])
+def test_a_depth_that_is_rounding_is_none_in_any_unit(size):
+    """x between 0 and a side that is none, a billionth or a tenth of the size of solutions."""
+    for side, found in ((0.0, False), (1e-10, False), (0.1, True)):
+        line = array_line([[1.0], [-1.0]], [side * size, 0.0], [1.0])
+        assert (inner_points(line, 1.0, size) is not None) is found
+
+
 def test_equations_hold_at_points_inside():
     """x0 + x1 = t with both above -1, and a ball of radius 2."""
     cones = [Cone("zero", 1), Cone("nonnegative", 2), Cone("second-order", 3)]
@@ -100,6 +122,15 @@ def test_multipliers_are_stationary_and_inside_curved_cones():
         z = inner.at(t)[2:]
         assert line.at(t).A.T @ z == pytest.approx(-line.at(t).q, abs=1e-7)
         assert z[0] - np.linalg.norm(z[1:]) >= 0.45
+    several = [Cone("second-order", 3), Cone("nonnegative", 1), Cone("second-order", 3)]
+    apart = np.block([[np.array(rows), np.zeros((3, 2))], [0, 1, 0, 0], [np.zeros((3, 2)), np.array(rows)]])
+    two = array_line(apart, [0.0, 1, 0, 5, 0, 1, 0], [[1, 0, 1, 0.5], [1, 0.5, 1, 0]], cones=several)
+    inner_two = inner_multipliers(two, 1.0, 10.0)
+    for t in (0.0, 0.5, 1.0):
+        z = inner_two.at(t)[4:]
+        assert two.at(t).A.T @ z == pytest.approx(-two.at(t).q, abs=1e-7)
+        for each in (z[:3], z[4:]):
+            assert each[0] - np.linalg.norm(each[1:]) >= 0.2
     none = array_line(rows, [0.0, 1, 0], [[1.0, 0.0], [1.0, 1.5]], cones=cones)  # beyond t = 2/3 it has no bound
     assert inner_multipliers(none, 1.0, 10.0) is None
     assert inner_multipliers(none, 0.5, 10.0) is not None
