@@ -49,7 +49,8 @@ def main(file: str, *options: str) -> str:
     _, t = exact.check(content["problem"], content["segments"], early=True)
     need(t < 1, "the path ends at t = 1, and a ray is for what is beyond")
     beyond(content["problem"], t, kind, ray)
-    return f"{exact.main(file, *options)}\nPROVED, too: for no later t there is a minimum ({kind})."
+    why = "unbounded where any point is feasible" if kind == "unbounded" else kind
+    return f"{exact.main(file, *options)}\nPROVED, too: for no later t there is a minimum ({why})."
 
 
 if __name__ == "__main__":

@@ -16,7 +16,9 @@ def test_a_ray_that_changes_one_entry_of_px_is_refused(tmp_path):
     problem = program([[0], [0, 1]], [], [[1, 0], [-1, -1]], [[0, 0], [0, 0]], [[None, None]] * 2)
     content = certificate(problem, [], progress=False)
     assert content["ray"] == ["unbounded", [1, 0]]
-    assert proved(ends_at(problem, content["segments"], ["unbounded", [1, 0]], tmp_path))
+    said = ends_at(problem, content["segments"], ["unbounded", [1, 0]], tmp_path)
+    assert proved(said)
+    assert "for no later t there is a minimum (unbounded where any point is feasible)" in said
     for ray in ([1, 1], [2, 1], [1, "1/1000"], [0, 1], [0, 0], [-1, 0], [1], [1, 0, 0], []):
         assert not proved(ends_at(problem, content["segments"], ["unbounded", ray], tmp_path)), ray
     with pytest.raises(ArithmeticError, match="changes Px"):
