@@ -15,7 +15,7 @@ import numpy as np
 from paretoclf.checking.estimators import check_kernel, of_nu, through_the_origin
 from paretoclf.checking.labels import signs_of
 from paretoclf.checking.rows import Row, Stop
-from paretoclf.common.checks import Array, Mask, check_number, check_weights
+from paretoclf.common.checks import Array, Mask, check_number, check_weights, number_from_text
 from paretoclf.common.errors import InputError
 from paretoclf.common.files import reading
 from paretoclf.common.tolerances import LOOSE
@@ -102,12 +102,12 @@ def _classes(head: Mapping[str, list[str]]) -> list[float]:
     """The labels of a model: the smaller one, and the larger one, which is positive."""
     if head["nr_class"] != ["2"]:
         raise InputError(f"the model must be of two classes, got {head['nr_class'][0]}")
-    return sorted(float(label) for label in head["label"])
+    return sorted(number_from_text(label) for label in head["label"])
 
 
 def _sign(head: Mapping[str, list[str]]) -> float:
     """+1 where positive scores stand for the positive label; LIBSVM's stand for the label that came first."""
-    return 1.0 if float(head["label"][0]) == _classes(head)[1] else -1.0
+    return 1.0 if number_from_text(head["label"][0]) == _classes(head)[1] else -1.0
 
 
 def _needed(parameters: Mapping[str, Any], *names: str) -> dict[str, float]:
@@ -122,7 +122,7 @@ def _needed(parameters: Mapping[str, Any], *names: str) -> dict[str, float]:
 
 def _kernel(head: Mapping[str, list[str]], given: Any) -> Any:
     def number(key: str) -> float:
-        return float(head[key][0])
+        return number_from_text(head[key][0])
 
     name = head["kernel_type"][0]
     own: Any
@@ -150,7 +150,7 @@ def _svm(
     values = _needed(parameters, *(("C_plus", "C_minus") if kind == "c_svc" else ("nu",)))
     formulation: Any = TwoCSVM(X, y, own, weight) if kind == "c_svc" else TwoNuSVM(X, y, own)
     alpha = _matched([line for line in lines if line.strip()], formulation, weight > 0.0, sign)
-    b = -sign * float(head["rho"][0])
+    b = -sign * number_from_text(head["rho"][0])
     if kind == "nu_svc":
         return of_nu(values["nu"], formulation, (alpha, b), weight, LOOSE)
     return formulation, [Row(values, {"alpha": alpha, "b": b}, Stop(LOOSE))]  # unless svm-train was told another
@@ -163,10 +163,10 @@ def _matched(lines: list[str], formulation: Any, used: Mask, sign: float) -> Arr
     alpha, free = np.zeros(n), used.copy()
     for line in lines:
         coef, *pairs = line.split()
-        value = sign * float(coef)
+        value = sign * number_from_text(coef)
         entries = [pair.split(":") for pair in pairs]
         if isinstance(formulation.kernel, Precomputed):
-            i = int(float(entries[0][1])) - 1
+            i = int(number_from_text(entries[0][1])) - 1
             if not 0 <= i < n or not free[i] or y[i] * value < 0:
                 raise InputError(f"X and y must be what the model was trained on: it has another sample {i}")
         else:
@@ -174,7 +174,7 @@ def _matched(lines: list[str], formulation: Any, used: Mask, sign: float) -> Arr
             for index, number in entries:
                 if int(index) > x.size:
                     raise InputError(f"X must be what the model was trained on: it has a feature {index}, X {x.size}")
-                x[int(index) - 1] = float(number)
+                x[int(index) - 1] = number_from_text(number)
             near = free & (y * value > 0) & (np.abs(Z - x) <= PRINTED * size).all(axis=1)
             if not near.any():
                 hint = AS_R if (np.abs(_as_r(Z) - x) <= PRINTED * (1.0 + np.abs(x))).all(axis=1).any() else ""
@@ -195,7 +195,7 @@ def _linear(
     name: str, head: Mapping[str, list[str]], lines: Iterator[str], X: Any, y: Array, parameters: Mapping[str, Any],
     kernel: Any, weight: Array,
 ) -> tuple[Formulation, list[Row]]:  # fmt: skip
-    kind, sign, bias = head["solver_type"][0], _sign(head), float(head["bias"][0])
+    kind, sign, bias = head["solver_type"][0], _sign(head), number_from_text(head["bias"][0])
     if kind not in _SOLVERS:
         raise InputError(f"the model must be one of {', '.join(_SOLVERS)}, got {kind}")
     if kernel is not None and not isinstance(as_kernel(kernel), Linear):
@@ -203,7 +203,7 @@ def _linear(
     values, d = _needed(parameters, "C_plus", "C_minus"), int(head["nr_feature"][0])
     if np.shape(X)[1] != d:
         raise InputError(f"X must be what the model was trained on, {d} features, got {np.shape(X)[1]}")
-    numbers = sign * np.array([float(line.split()[0]) for line in lines if line.strip()])
+    numbers = sign * np.array([number_from_text(line.split()[0]) for line in lines if line.strip()])
     if numbers.size != d + (bias > 0):
         raise InputError(f"w must have {d + (bias > 0)} numbers, got {numbers.size}")
     b = float(numbers[d] * bias) if bias > 0 else 0.0

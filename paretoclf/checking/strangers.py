@@ -18,7 +18,7 @@ import numpy as np
 from paretoclf.checking import known
 from paretoclf.checking.beside import JudgedPoints, judge_beside
 from paretoclf.checking.elsewhere import is_critical_line, is_lars
-from paretoclf.common.checks import Array, check_matrix, check_vector, real_array
+from paretoclf.common.checks import Array, check_matrix, check_vector, number_from_text, real_array
 from paretoclf.common.errors import InputError
 from paretoclf.common.files import reading
 from paretoclf.common.tolerances import STRANGERS
@@ -184,7 +184,7 @@ def _table(file: str) -> tuple[list[str], Array]:
             raise InputError(f"{file}: every row must have {len(header)} entries")
         used = [k for k, name in enumerate(header) if name.strip()]
         try:
-            table = np.array([[float(row[k]) for k in used] for row in rows])
+            table = np.array([[number_from_text(row[k]) for k in used] for row in rows])
         except ValueError as error:
             raise InputError(f"{file}: must hold numbers below its header: {error}") from None
     if not np.isfinite(table).all():

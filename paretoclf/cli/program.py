@@ -8,6 +8,7 @@ from pathlib import Path
 
 import paretoclf as pc
 from paretoclf.cli.files import to_json
+from paretoclf.common.checks import number_from_text
 from paretoclf.common.errors import InputError
 from paretoclf.common.tolerances import CERTIFY
 from paretoclf.problem.mps import ENDINGS
@@ -67,6 +68,6 @@ def read_solution(file: Path, qp: QP) -> tuple[dict[str, float], dict[str, float
 
 def _number(text: str) -> float | None:
     try:
-        return float(text)
+        return number_from_text(text)
     except ValueError:
         return None

@@ -39,6 +39,13 @@ def real_array(values: Any, name: str, *, copy: bool = False) -> Array:
     raise InputError(f"{name} must be numeric and real, got {A.dtype}")
 
 
+def number_from_text(text: str) -> float:
+    """Return the number that a text holds; ValueError for what is none, and for digits in groups, as in 1_000."""
+    if "_" in text:
+        raise ValueError(f"could not convert string to float: {text!r}")
+    return float(text)
+
+
 def real_number(value: Any) -> float:
     """Return a float; TypeError or ValueError for what is no real number, and for the text of one."""
     if isinstance(value, str | bytes):

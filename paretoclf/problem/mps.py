@@ -1,51 +1,158 @@
-"""Programs in MPS, QPS and LP files, read by HiGHS: an optional package."""
+"""Programs in MPS, QPS and LP files, read by HiGHS, an optional package: where it warns, it has read something else."""
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
+import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import scipy.sparse as sp
 
 from paretoclf.common.errors import InputError
+from paretoclf.problem.mps_text import LineError, Said, check_mps
 
 #: Endings that are read, each under the name that HiGHS knows its format by.
 ENDINGS = {".mps": ".mps", ".qps": ".mps", ".lp": ".lp"}
 
+#: The first highspy that says what it leaves out of an LP file, and where.
+LEAST = (1, 16)
+
+#: Options that let small and large coefficients be read as they stand, as far as HiGHS allows.
+_AS_IT_STANDS = {"small_matrix_value": 1e-12, "large_matrix_value": 1e30}
+
+#: Words of a log by which what was read is not what the file says.
+_CHANGED = re.compile(r"WARNING|ignored|same name|duplicate|not defined|cost\| value", re.IGNORECASE)
+
+#: Warnings of what is read rightly.
+_HARMLESS = re.compile(
+    "ERROR|coefficients are summed|No objective row found|switching to fixed format|assume fixed format"
+)
+
+#: Between two entries of a log, which may go on in lines that begin with a blank, or with the number of a line.
+_ENTRY = re.compile(r"\n(?!\s|\d+ *\|)")
+
+#: Lines of a log that say nothing of the file.
+_FRAME = ("Running HiGHS", "Includes third-party", "ERROR:   Parser error reading")
+
+#: A number and a name in an LP file.
+_LP_NUMBER = re.compile(r"(?<![\w.])(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
+_LP_NAME = re.compile(r"[A-Za-z_!#$%&(),;?@'`{}~\"][\w!#$%&(),.;?@'`{}~\"]*")
+
 
 def read_program(file: Path) -> dict[str, Any]:
-    """What a `paretoclf.QP` is made of.
+    """The arguments of a `paretoclf.QP`.
 
     Raises
     ------
     InputError
-        If the file cannot be read, or has integers.
+        If the file cannot be read, says something that readers understand differently, or has integers.
     """
     try:
         highspy: Any = import_module("highspy")
     except ImportError:
         raise InputError("from_file needs highspy: pip install 'paretoclf[mps]'") from None
-    if file.suffix.lower() not in ENDINGS:
+    ending = ENDINGS.get(file.suffix.lower())
+    if ending is None:
         raise InputError(f"file must end in {', '.join(ENDINGS)}, got {file.name}")
     if not file.is_file():
         raise InputError(f"file must be there, got {file}")
-    solver = highspy.Highs()
-    solver.setOptionValue("output_flag", False)
+    said = None
+    if ending == ".mps":
+        try:
+            said = check_mps(file.read_text(encoding="utf-8", errors="replace"))
+        except LineError as error:
+            raise InputError(f"file must be a program that HiGHS reads as it stands, got {file}, {error}") from None
+    model, log = _read(highspy, file, ending)
+    _check_log(log, file)
+    if model is None:
+        raise InputError(f"file must be a program that HiGHS reads, got {file}: {_in_one_line(log) or 'it is empty'}")
+    if ending == ".lp":
+        _check_names(file, list(model.lp_.col_names_))
+    found = _arrays(model.lp_, model.hessian_, highspy, file, said)
+    if said is not None:
+        found["maximise"] = bool(said.maximise)  # HiGHS takes some of the words for none
+    return found
+
+
+def _read(highspy: Any, file: Path, ending: str) -> tuple[Any, str]:
+    """The model that HiGHS reads, None where it gives up, and all that it says meanwhile."""
+    with _no_banner():
+        solver = highspy.Highs()
+    if ending == ".lp" and (solver.versionMajor(), solver.versionMinor()) < LEAST:
+        raise InputError(
+            f"from_file needs highspy {LEAST[0]}.{LEAST[1]} or later for an LP file, got {solver.version()}, which "
+            "leaves out parts of some without a word: pip install -U highspy"
+        )
     with tempfile.TemporaryDirectory() as folder:
-        known = Path(folder, f"program{ENDINGS[file.suffix.lower()]}")
+        known, log = Path(folder, f"program{ending}"), Path(folder, "log.txt")
         shutil.copyfile(file, known)
+        for option, value in {"log_to_console": False, "log_file": str(log), **_AS_IT_STANDS}.items():
+            solver.setOptionValue(option, value)
         status = solver.readModel(str(known))
-    if status == highspy.HighsStatus.kError:
-        raise InputError(f"file must be a program that HiGHS reads, got {file}")
-    model = solver.getModel()
-    return _arrays(model.lp_, model.hessian_, highspy, file)
+        model = None if status == highspy.HighsStatus.kError else solver.getModel()
+        solver.setOptionValue("log_file", "")  # closed before its folder is removed
+        text = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
+    return model, text.replace(str(known), str(file))
 
 
-def _arrays(lp: Any, hessian: Any, highspy: Any, file: Path) -> dict[str, Any]:
+@contextmanager
+def _no_banner() -> Iterator[None]:
+    """Keep away from standard output what HiGHS writes to it before it has options: it may be one of JSON."""
+    try:
+        sys.stdout.flush()
+        kept = os.dup(1)
+    except (AttributeError, OSError, ValueError):  # there is none
+        yield
+        return
+    try:
+        with open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), 1)
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
+def _check_log(log: str, file: Path) -> None:
+    """Refuse a file of which HiGHS says that it has read something else."""
+    for entry in _ENTRY.split(log):
+        if _CHANGED.search(entry) and not _HARMLESS.search(entry):
+            raise InputError(f"file must be a program that HiGHS reads as it stands, got {file}: {_in_one_line(entry)}")
+
+
+def _in_one_line(log: str) -> str:
+    """Sentences and places of a log, without the drawing of the line."""
+    lines = [line.strip() for line in log.splitlines() if not re.match(r"\s*\d*\s*\|", line)]
+    told = [line for line in lines if not line.startswith(_FRAME)]
+    return " ".join(" ".join(told).split())
+
+
+def _check_names(file: Path, columns: list[str]) -> None:
+    """Refuse a name of an LP file that stands among its bounds alone: HiGHS makes a variable of it."""
+    text = re.sub(r"\\.*", "", file.read_text(encoding="utf-8", errors="replace"))  # without comments
+    text = _LP_NUMBER.sub(" ", text)
+    parts = re.split(r"(?im)^\s*bounds?\s*$", text, maxsplit=1)
+    if len(parts) == 1:
+        return
+    told = set(_LP_NAME.findall(parts[0]))
+    for name in columns:
+        if name not in told and name in _LP_NAME.findall(parts[1]):
+            number = next(k for k, line in enumerate(text.split("\n"), 1) if name in _LP_NAME.findall(line))
+            raise InputError(
+                f"file must be a program that HiGHS reads as it stands, got {file}, line {number}: the variable {name} "
+                "is in no row and not in the objective"
+            )
+
+
+def _arrays(lp: Any, hessian: Any, highspy: Any, file: Path, said: Said | None) -> dict[str, Any]:
     """Matrices, vectors and names; bounds of variables are the last rows."""
     n, m = lp.num_col_, lp.num_row_
     columns = list(lp.col_names_) or [f"x{j}" for j in range(n)]
@@ -57,11 +164,8 @@ def _arrays(lp: Any, hessian: Any, highspy: Any, file: Path) -> dict[str, Any]:
     by_columns = lp.a_matrix_.format_ == highspy.MatrixFormat.kColwise
     A = sp.csc_array(entries, shape=(m, n)) if by_columns else sp.csc_array(sp.csr_array(entries, shape=(m, n)))
     low, high = np.array(lp.col_lower_), np.array(lp.col_upper_)
-    for j in np.flatnonzero(low > high).tolist():  # of a negative upper bound alone readers say 0 below it, or nothing
-        raise InputError(
-            f"file must say both bounds of {columns[j]}, got {low[j]:g} and {high[j]:g}: readers differ in what an "
-            "upper bound below 0 makes of a lower bound that is not said"
-        )
+    for j in np.flatnonzero(low > high).tolist():
+        _refuse_crossed(columns[j], (low[j], high[j]), file, said)
     bounded = np.flatnonzero(np.isfinite(low) | np.isfinite(high))
     return {
         "P": _symmetric(hessian, n),
@@ -73,6 +177,22 @@ def _arrays(lp: Any, hessian: Any, highspy: Any, file: Path) -> dict[str, Any]:
         "maximise": lp.sense_ == highspy.ObjSense.kMaximize,
         "names": (columns, [*rows, *(f"bound of {columns[j]}" for j in bounded.tolist())]),
     }
+
+
+def _refuse_crossed(name: str, bounds: tuple[float, float], file: Path, said: Said | None) -> NoReturn:
+    """A lower bound above the upper one, which the file says, or which readers make of an upper one below 0."""
+    low, high = bounds
+    lines = None if said is None else [said.bound_at(name, side) for side in "lu"]
+    if lines is not None and lines[0] is None:  # of a negative upper bound alone readers say 0 below it, or nothing
+        raise InputError(
+            f"file must say both bounds of {name}, got {low:g} and {high:g}: readers differ in what an "
+            "upper bound below 0 makes of a lower bound that is not said"
+        )
+    where = "" if lines is None else f", lines {lines[0]} and {lines[1]}"
+    raise InputError(
+        f"file must have lower bounds that are at most the upper ones, got {low:g} and {high:g} of {name} in "
+        f"{file}{where}: no point is between them"
+    )
 
 
 def _symmetric(hessian: Any, n: int) -> Any:

@@ -114,7 +114,8 @@ class QP:
     def from_file(cls, file: AnyFile) -> QP:
         """Read a linear or quadratic program from an MPS, QPS or LP file, by HiGHS (``pip install paretoclf[mps]``).
 
-        Bounds of variables become the last rows, which are called ``bound of`` the variable.
+        Bounds of variables become the last rows, which are called ``bound of`` the variable. A bound of 1e20 is none,
+        as in HiGHS.
 
         Parameters
         ----------
@@ -124,7 +125,8 @@ class QP:
         Raises
         ------
         InputError
-            If it cannot be read, holds what HiGHS does not know, or has integers.
+            If it cannot be read, or has integers; or if it would be read as something else than what it says: HiGHS
+            warns of it, a name is not defined, a number is there twice or is none. The message has the line.
         """
         return cls(**read_program(Path(file)))
 

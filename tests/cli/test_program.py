@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -45,6 +47,15 @@ def test_multipliers_are_told_apart(run):
     assert "do not prove it" in run("X,4\nY,2\nZ,3.5\nBUDGET,9\nTIE,1\n")[1]
 
 
+def test_nothing_but_the_answer_reaches_standard_output(tmp_path):
+    """HiGHS greets on the standard output of the process, once, before it can be told not to."""
+    (tmp_path / "goods.mps").write_text(FILE)
+    (tmp_path / "point.csv").write_text("X,4\nY,2\nZ,3.5\n")
+    command = [sys.executable, "-m", "paretoclf", "verify", "goods.mps", "point.csv", "--json"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["verdict"] == "optimal"
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -53,6 +64,7 @@ def test_multipliers_are_told_apart(run):
         ("X,4\nX,4\n", "must have each name once, got 'X' twice"),
         ("X,4\nY,two\n", "must have a name and a number in each line, got 'Y,two'"),
         ("X\n", "must have a name and a number in each line, got 'X'"),
+        ("X,4\nY,2_0\nZ,3.5\n", "must have a name and a number in each line, got 'Y,2_0'"),
         ("X,nan\nY,2\nZ,1\n", "x"),
     ],
 )

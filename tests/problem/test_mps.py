@@ -114,6 +114,162 @@ def test_an_lp_file_is_read(read):
     assert pc.verify(qp, {"x": 3, "y": 1}).status == "optimal"
 
 
+LINES = {  # what is changed in FILE, and what the refusal says of the line
+    "a direction in words of no reader": ("    MAX\n", "    LARGEST\n", "line 3: OBJSENSE must be one of"),
+    "no direction": ("    MAX\n", "", "line 2: OBJSENSE must be followed by"),
+    "a direction of another reader": ("OBJSENSE\n    MAX", "OBJMAX", "line 2: 'OBJMAX' is in no section"),
+    "two directions": ("OBJSENSE\n", "OBJSENSE MIN\n", "line 3: OBJSENSE says MAX after the contrary"),
+    "a section that is not read": ("RANGES", "LAZYCONS\nRANGES", "line 20: RHS must have a set"),
+    "a section twice": ("RANGES", "RHS\nRANGES", "line 20: RHS is there a second time"),
+    "two rows of one name": (" L  SPAN", " L  NEED", "line 9: the row NEED has the same name"),
+    "a row without a type": (" E  TIE", "    TIE", "line 8: ROWS must have one of N, L, G, E"),
+    "a comment": (" L  BUDGET", " L  BUDGET  $ weekly", r"line 6: .* \(a comment after \$ is not read\)"),
+    "a column in two blocks": (
+        "    Z         PROFIT    -1.0",
+        "    Z         NEED      1.0\n    X         NEED      1.0\n    Z         PROFIT    -1.0",
+        "line 16: the column X has been there before",
+    ),
+    "an entry twice": (
+        "Y         NEED      1.0",
+        "Y         BUDGET    1.0",
+        "line 14: a duplicate of line 13, Y BUDGET",
+    ),
+    "an entry twice in a line": ("1.0        SPAN", "1.0        TIE", "line 12: a duplicate of line 12, X TIE"),
+    "a misspelt row": ("X         TIE", "X         TYE", "line 12: the row TYE in COLUMNS is not defined"),
+    "a comma": ("PROFIT    7.0 ", "PROFIT    7,5 ", "line 17: '7,5' is no number"),
+    "an underscore": ("PROFIT    7.0 ", "PROFIT    7_5 ", "line 17: '7_5' is no number"),
+    "a field too many": ("6.0\n", "6.0  NEED\n", "line 17: RHS must have a set"),
+    "a misspelt right-hand side": ("RHS       SPAN", "RHS       SPAM", "line 19: the row SPAM in RHS is not defined"),
+    "a right-hand side twice": ("RHS       SPAN", "RHS       TIE", "line 19: a duplicate of line 18, TIE"),
+    "two sets": ("RHS       SPAN", "RHS2      SPAN", "line 19: RHS has two sets, RHS and RHS2"),
+    "a set of a row's name": ("RHS       SPAN", "TIE       SPAN", "line 19: the set TIE has the name of a row"),
+    "a range of the objective": ("RNG       SPAN", "RNG       PROFIT", "line 21: the row PROFIT is no constraint"),
+    "a misspelt bound": ("FR BND       Z", "FR BND       W", "line 24: the column W in BOUNDS is not defined"),
+    "a bound twice": ("FR BND       Z", "FR BND       Y", "line 24: .*Y"),
+    "a bound of no type": ("FR BND       Z", "FREE BND     Z", "line 24: BOUNDS must have one of"),
+    "no end": ("ENDATA\n", "", "the file ends before ENDATA"),
+}
+
+
+@pytest.mark.parametrize("case", LINES)
+def test_what_readers_understand_differently_is_refused_with_its_line(read, case):
+    before, after, said = LINES[case]
+    assert FILE.count(before) == 1
+    with pytest.raises(pc.errors.InputError, match=f"file must be a program that HiGHS reads as it stands, .*{said}"):
+        read(FILE.replace(before, after))
+
+
+def test_the_direction_is_read_in_each_of_its_spellings(read):
+    for words in (
+        "OBJSENSE MAXIMIZE",
+        "OBJSENSE  MAXIMISE",
+        "OBJSENSE Max",
+        "OBJSENSE\n    MAXIMIZE",
+        "objsense\n max",
+    ):
+        assert read(FILE.replace("OBJSENSE\n    MAX", words)).maximise, words
+    for words in ("OBJSENSE MINIMIZE", "OBJSENSE\n    MIN", "OBJSENSE MINIMISE"):
+        assert not read(FILE.replace("OBJSENSE\n    MAX", words)).maximise, words
+
+
+def test_a_second_row_without_bounds_has_no_part_in_the_objective(read):
+    """HiGHS takes its right-hand side for the constant of the objective."""
+    free = FILE.replace(" L  BUDGET", " N  OTHER\n L  BUDGET")
+    assert read(free).constant == -7.0
+    with pytest.raises(pc.errors.InputError, match="line 20: the row OTHER is no constraint"):
+        read(free.replace("RHS       SPAN      4.0", "RHS       OTHER     4.0"))
+
+
+def test_a_triangle_is_one(read):
+    """QUADOBJ has one triangle, either of them or parts of both; QMATRIX has all entries."""
+    part = "    X         Y         1.0\n"
+    assert read(QUADRATIC.replace(part, "    Y         X         1.0\n")).P.toarray().tolist() == [[4, 1], [1, 2]]
+    both = QUADRATIC.replace(part, part + "    Y         X         1.0\n")
+    with pytest.raises(
+        pc.errors.InputError, match="line 15: QUADOBJ has one triangle, and line 14 has the mirror image"
+    ):
+        read(both)
+    assert read(both.replace("QUADOBJ", "QMATRIX")).P.toarray().tolist() == [[4, 1], [1, 2]]
+    for wrong, said in (
+        (QUADRATIC.replace(part, part + part), "line 15: a duplicate of line 14, X Y"),
+        (QUADRATIC.replace(part, "    X         Z         1.0\n"), "line 14: the column Z in QUADOBJ is not defined"),
+        (QUADRATIC.replace("ENDATA", "QMATRIX\n    X         X         4.0\nENDATA"), "line 16: a second section"),
+        (QUADRATIC.replace("QUADOBJ", "QSECTION SUM"), "line 12: QSECTION must be that of the objective COST"),
+    ):
+        with pytest.raises(pc.errors.InputError, match=said):
+            read(wrong)
+
+
+def test_names_with_blanks_are_read_by_their_columns(read):
+    text = (
+        "NAME          BLANKS\nROWS\n N  MY COST\n L  ROW ONE\n G  ROW TWO\nCOLUMNS\n"
+        "    COL A     MY COST            2.0   ROW ONE            1.0\n    COL A     ROW TWO            1.0\n"
+        "    COL B     MY COST            1.0   ROW ONE            4.0\n"
+        "RHS\n    RHS       ROW ONE            5.0\nBOUNDS\n UP BND       COL A              7.0\nENDATA\n"
+    )
+    qp = read(text)
+    assert qp.names == (("COL A", "COL B"), ("ROW ONE", "ROW TWO", "bound of COL A", "bound of COL B"))
+    assert (qp.q.tolist(), qp.u.tolist()) == ([2, 1], [5, np.inf, 7, np.inf])
+    with pytest.raises(pc.errors.InputError, match="line 8: the row ROW TOO in COLUMNS is not defined"):
+        read(text.replace("COL A     ROW TWO", "COL A     ROW TOO"))
+
+
+def test_small_coefficients_are_read_or_refused(read):
+    """HiGHS leaves out what is below 1e-9, if one lets it, and below 1e-12 in any case."""
+    assert read(FILE.replace("Z         PROFIT    -1.0       TIE       -1.0", "Z   TIE   -1e-11")).A[2, 2] == -1e-11
+    with pytest.raises(pc.errors.InputError, match=r"reads as it stands, .*1e-13.*: ignored"):
+        read(FILE.replace("Z         PROFIT    -1.0       TIE       -1.0", "Z   TIE   -1e-13"))
+
+
+def test_bounds_that_cross_are_both_named(read):
+    for lines, said in (
+        (" UP BND       Y         5.0\n LO BND       Y         6.0", "got 6 and 5 of Y in .*, lines 24 and 23"),
+        (" UP BND       Y         -5.0\n LO BND       Y         -1.0", "got -1 and -5 of Y in .*, lines 24 and 23"),
+    ):
+        with pytest.raises(
+            pc.errors.InputError, match=f"must have lower bounds that are at most the upper ones, {said}"
+        ):
+            read(FILE.replace(" UP BND       Y         5.0", lines))
+    with pytest.raises(
+        pc.errors.InputError, match=r"lower bounds that are at most the upper ones, got 5 and 3 of x in"
+    ):
+        read(LP.replace("x <= 3", "5 <= x <= 3"), "two.lp")
+
+
+LP = "Minimize\n obj: 2 x + 3 y\nSubject To\n c1: x + y >= 4\nBounds\n x <= 3\nEnd\n"
+
+LP_WRONG = {
+    "a constant on the left": ("x + y >= 4", "x + y - 3 >= 4", r":4:12 .*move the constant to the right"),
+    "brackets in a name": ("2 x + 3 y", "2 x[1] + 3 y", r"found `\[` .*:2:10"),
+    "a range": ("x + y >= 4", "1 <= x + y <= 4", r"expected a number, found `x` .*:4:11"),
+    "a variable on the right": ("x + y >= 4", "x >= 4 - y", r"expected a new line, found `-` .*:4:13"),
+    "a misspelt variable": ("x <= 3", "z <= 3", "line 6: the variable z is in no row and not in the objective"),
+    "no end": ("End\n", "", "expected `end`"),
+}
+
+
+@pytest.mark.parametrize("case", LP_WRONG)
+def test_what_highs_says_of_an_lp_file_is_passed_on_with_line_and_column(read, case):
+    before, after, said = LP_WRONG[case]
+    with pytest.raises(pc.errors.InputError, match=f"file must be a program that HiGHS reads.*two.lp.*{said}"):
+        read(LP.replace(before, after), "two.lp")
+
+
+def test_an_lp_file_that_says_things_twice_is_read_as_their_sum(read):
+    qp = read(LP.replace("x + y >= 4", "x + 2 y + x - 1.5e0y >= 4"), "two.lp")
+    assert qp.A.toarray()[0].tolist() == [2, 0.5]
+    qp = read(LP.replace("3 y\n", "3 y + [ x * y + y * x + 4 y^2 ] / 2\n"), "two.lp")
+    assert qp.P.toarray().tolist() == [[0, 1], [1, 4]]
+
+
+def test_an_lp_file_needs_a_highspy_that_says_what_it_leaves_out(read, monkeypatch):
+    highspy = pytest.importorskip("highspy")
+    monkeypatch.setattr(highspy.Highs, "versionMinor", lambda self: 15)
+    with pytest.raises(pc.errors.InputError, match=r"from_file needs highspy 1\.16 or later for an LP file, got"):
+        read(LP, "two.lp")
+    assert read(FILE).maximise
+
+
 def test_what_is_no_program_is_refused(read, tmp_path):
     marked = FILE.replace(
         "    X         PROFIT    3.0        BUDGET    1.0",
