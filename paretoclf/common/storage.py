@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -35,6 +38,14 @@ def whole(given: Any, name: str, shape: Shape, low: int, stop: int) -> Index:
     return a
 
 
+def yes_or_no(given: Any, name: str) -> bool:
+    """Return a bool, or that of an array of one; InputError for everything else, "yes" and 1 included."""
+    a = np.asarray(given)
+    if a.dtype.kind != "b" or a.shape != ():
+        raise InputError(f"{name} must be True or False, got {given!r:.100}")
+    return bool(a)
+
+
 def check_parts(indptr: Any, indices: Any, entries: int, what: str) -> None:
     """InputError unless the entries of a sparse matrix are told apart by whole numbers, in the order of its parts.
 
@@ -46,6 +57,23 @@ def check_parts(indptr: Any, indices: Any, entries: int, what: str) -> None:
     ends = np.asarray(indptr, dtype=np.int64) if whole_numbers and np.size(indptr) else np.zeros(0)
     if not ends.size or ends[0] != 0 or (np.diff(ends) < 0).any() or not ends[-1] == indices.size == entries:
         raise InputError(f"{what} must follow each other, one for each entry")
+
+
+def hash_of(arrays: Mapping[str, Any], proved: set[str]) -> str:
+    """The hash of arrays and texts by name, but for those that a proof looks at."""
+    found = hashlib.sha256()
+    for name in sorted({*arrays} - {*proved, "sha256"}):
+        array = np.asarray(arrays[name])
+        text = array.dtype.kind == "U"
+        found.update(json.dumps([name, array.shape, str(array) if text else array.dtype.kind]).encode())
+        found.update(b"" if text else array.astype("<f8" if array.dtype.kind == "f" else "<i8").tobytes())
+    return found.hexdigest()
+
+
+def check_hash(stored: Mapping[str, Any], found: str, what: str) -> None:
+    """InputError unless a file holds the hash that was found of it."""
+    if str(stored["sha256"]) != found:
+        raise InputError(f"its names, {what} were changed after it was saved: another hash")
 
 
 def _check_shape(a: Any, name: str, shape: Shape) -> None:

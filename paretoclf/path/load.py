@@ -13,8 +13,8 @@ import numpy as np
 from paretoclf.common.checks import Array, check_labels, check_positive_number, check_share, check_weights
 from paretoclf.common.errors import DegeneratePathError, InputError
 from paretoclf.common.files import AnyFile, read_arrays, reading
-from paretoclf.common.storage import finite, whole
-from paretoclf.distributions.gaussian.guarantee_path import GuaranteePath, check_guarantees, read_guarantees
+from paretoclf.common.storage import finite, whole, yes_or_no
+from paretoclf.distributions.gaussian.guarantee_path import GuaranteePath, check_stored, read_guarantees
 from paretoclf.path.consistent import check_pieces
 from paretoclf.path.cost import Path
 from paretoclf.path.maps.edges import Contact
@@ -99,7 +99,7 @@ def load_path(file: AnyFile, kernel: Any = None, *, prove: bool = True) -> AnyPa
     if "of_problem" in arrays:
         return _of_program(file, lambda: ProblemPath(**fields_of(arrays)), check_line, prove)
     if "of_guarantees" in arrays:
-        return _of_program(file, lambda: read_guarantees(arrays), check_guarantees, prove)
+        return _of_program(file, lambda: read_guarantees(arrays), partial(check_stored, arrays), prove)
     if "of_cones" in arrays:
         return _of_program(file, lambda: ConePath(**fields_of_cones(arrays)), check_line, prove)
     with reading(file, _NO_PATH):
@@ -193,7 +193,7 @@ def _take_own(stored: dict[str, Any], y: Array) -> Callable[..., _OnSamples]:
     """What kind of path this is, with what only this kind has."""
     if "lam" in stored:
         lam = check_positive_number(stored.pop("lam"), "lam")
-        return partial(QuantilePath, lam=lam, bias=bool(stored.pop("bias")))
+        return partial(QuantilePath, lam=lam, bias=yes_or_no(stored.pop("bias"), "bias"))
     if "slack_costs" in stored:
         costs = stored.pop("slack_costs")
         low = None if (low := stored.pop("low", None)) is None else finite(low, "low", y.shape)

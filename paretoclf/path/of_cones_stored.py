@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from paretoclf.common.errors import InputError
-from paretoclf.common.storage import finite, whole
+from paretoclf.common.storage import check_hash, finite, hash_of, whole
 from paretoclf.engine.reduction.program import ProgramLine
 from paretoclf.engine.reduction.stored import packed, packed_matrix, unpacked, unpacked_matrix
-from paretoclf.path.of_problem_stored import check_hash, fields_of_line, hash_of, of_line
+from paretoclf.path.of_problem_stored import fields_of_line, of_line
 from paretoclf.proof.cone_line import ConeLine
 from paretoclf.proof.points.cones import KINDS, Cone, Cones
 

@@ -6,7 +6,6 @@ parameters and all, is bound by a hash; in files of versions before that it is s
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from functools import partial
@@ -16,7 +15,7 @@ import numpy as np
 
 from paretoclf.common.errors import InputError
 from paretoclf.common.files import InParts
-from paretoclf.common.storage import finite, whole
+from paretoclf.common.storage import check_hash, finite, hash_of, whole
 from paretoclf.engine.reduction.on_demand import PointsOnDemand
 from paretoclf.engine.reduction.program import Points, ProgramLine
 from paretoclf.engine.reduction.stored import packed, unpacked
@@ -47,17 +46,6 @@ def _hash(arrays: Mapping[str, Any]) -> str:
     """That of all that is no part of what is proved; where a path was stopped, that is said, and nothing proves it."""
     stopped = json.loads(str(arrays["of_problem"]))["status"] == "limit"
     return hash_of(arrays, {"x", "z", "ray"} if stopped else {"x", "z", "ray", "t"})
-
-
-def hash_of(arrays: Mapping[str, Any], proved: set[str]) -> str:
-    """The hash of arrays and texts by name, but for those that a proof looks at."""
-    found = hashlib.sha256()
-    for name in sorted({*arrays} - {*proved, "sha256"}):
-        array = np.asarray(arrays[name])
-        text = array.dtype.kind == "U"
-        found.update(json.dumps([name, array.shape, str(array) if text else array.dtype.kind]).encode())
-        found.update(b"" if text else array.astype("<f8" if array.dtype.kind == "f" else "<i8").tobytes())
-    return found.hexdigest()
 
 
 def fields_of(stored: Mapping[str, Any]) -> dict[str, Any]:
@@ -119,9 +107,3 @@ def fields_of_line(
 def seconds_of(told: Mapping[str, Any]) -> dict[str, float]:
     """The time that each part took."""
     return {str(name): float(value) for name, value in told["seconds"].items()}
-
-
-def check_hash(stored: Mapping[str, Any], found: str, what: str) -> None:
-    """InputError unless a file holds the hash that was found of it."""
-    if str(stored["sha256"]) != found:
-        raise InputError(f"its names, {what} were changed after it was saved: another hash")

@@ -24,6 +24,7 @@ from paretoclf.common.checks import Array, check_number, check_share
 from paretoclf.common.errors import DegeneratePathError, InputError
 from paretoclf.common.files import AnyFile, write_file
 from paretoclf.common.progress import meter
+from paretoclf.common.storage import check_hash, hash_of, yes_or_no
 from paretoclf.common.tables import Tabular
 from paretoclf.distributions.gaussian.bounds import fixed_distance
 from paretoclf.distributions.gaussian.family import Family
@@ -50,6 +51,13 @@ _MOST = 400
 _STORED = ("mu_plus", "root_plus", "mu_minus", "root_minus", "theta", "q", "slopes", "eps")
 
 
+#: What a proof looks at; all else is bound by a hash: of which classes it is the path, from where to where.
+_PROVED = {"q", "slopes"}
+
+#: What files of older versions do not bind.
+_UNBOUND = "moments and weights"
+
+
 @dataclass(frozen=True, repr=False)
 class GuaranteePath(Tabular):
     """The best weighted guarantee at every weight of an interval, within eps.
@@ -70,6 +78,8 @@ class GuaranteePath(Tabular):
         Whether slopes are those of the features that were given, not of a kernel.
     machine : MEMPM, optional
         None of a path that was loaded.
+    unchecked : str
+        Said by a file of an older version, and bound by no hash; empty of every other path.
 
     Examples
     --------
@@ -89,6 +99,7 @@ class GuaranteePath(Tabular):
     eps: float
     linear: bool = True
     machine: Any = field(default=None, repr=False)
+    unchecked: str = ""
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:
@@ -210,6 +221,7 @@ class GuaranteePath(Tabular):
         return (
             f"Within {tol:.0e} of the best guarantee at every theta in [{low:g}, {high:g}]: {self.q.size} hyperplanes "
             f"reach it, and the same slopes prove that none reaches more. Largest distance: {self.worst:.1e}"
+            + (f"; {self.unchecked}: said, not checked" if self.unchecked else "")
         )
 
     @property
@@ -232,8 +244,11 @@ class GuaranteePath(Tabular):
     def save(self, file: AnyFile) -> None:
         """Write the path to an npz file, for `paretoclf.load`, which judges it anew; samples are not part of it."""
         held = {**vars(self.moments), **vars(self)}
-        told = {"linear": self.linear}
-        write_file(file, {**{name: held[name] for name in _STORED}, "of_guarantees": np.array(json.dumps(told))})
+        arrays = {name: held[name] for name in _STORED}
+        arrays["of_guarantees"] = np.array(json.dumps({"linear": self.linear}))
+        if not self.unchecked:
+            arrays["sha256"] = np.array(hash_of(arrays, _PROVED))
+        write_file(file, arrays)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the guarantee between its bounds, and both classes; see `paretoclf.plotting.GuaranteePathDisplay`."""
@@ -331,6 +346,13 @@ def check_guarantees(path: GuaranteePath) -> None:
         )  # fmt: skip
 
 
+def check_stored(stored: Mapping[str, Any], path: GuaranteePath) -> None:
+    """DegeneratePathError or InputError unless the path is proved, of the classes and weights that were saved."""
+    check_guarantees(path)
+    if not path.unchecked:
+        check_hash(stored, hash_of(stored, _PROVED), "moments, weights or eps")
+
+
 def read_guarantees(stored: Mapping[str, Any]) -> GuaranteePath:
     """A path from the arrays of its file; InputError, or what NumPy raises, where these do not fit each other."""
     told = json.loads(str(stored["of_guarantees"]))
@@ -353,4 +375,7 @@ def read_guarantees(stored: Mapping[str, Any]) -> GuaranteePath:
     inside = np.concatenate([[0.0], q, [largest_distances(moments)[0]]])
     if q.ndim != 1 or not (np.diff(inside) > 0).all() or not np.abs(arrays["slopes"]).sum(axis=1).all():
         raise InputError("q must increase, strictly between 0 and the largest distance, and no slope be 0")
-    return GuaranteePath(moments, theta, q, arrays["slopes"], check_share(eps, "eps"), bool(told["linear"]))
+    linear, unchecked = yes_or_no(told["linear"], "linear"), "" if "sha256" in stored else _UNBOUND
+    return GuaranteePath(
+        moments, theta, q, arrays["slopes"], check_share(eps, "eps"), linear=linear, unchecked=unchecked
+    )

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from paretoclf.common.errors import InputError
-from paretoclf.common.storage import finite, whole
+from paretoclf.common.storage import check_hash, finite, hash_of, whole
 from paretoclf.engine.reduction.plane import ProgramPlane
 from paretoclf.engine.reduction.stored import packed, unpacked
 from paretoclf.path.maps.edges import Contact
 from paretoclf.path.maps.search import AffinePiece, NoOptimum
-from paretoclf.path.of_problem_stored import check_hash, hash_of, seconds_of
+from paretoclf.path.of_problem_stored import seconds_of
 
 #: What the proof looks at.
 _PROVED = {"polygon", "corners", "x", "z", "none_polygon", "none_corners", "rays", "contacts", "contact_ends"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -91,6 +93,37 @@ def test_damaged_files_are_refused(path, tmp_path):
     ):
         with pytest.raises(pc.InputError, match=said):
             pc.load(stored_with(path, tmp_path / "path.npz", **changes))
+
+
+@pytest.mark.parametrize("what", ["mu_plus", "root_minus", "theta", "eps", "linear", "no hash"])
+def test_the_statement_is_bound_by_a_hash(what, path, tmp_path):
+    """Other means have a path of their own, which slopes prove as well: it is not the one that was saved."""
+    changes = {
+        "mu_plus": {"mu_plus": path.moments.mu_plus + 1e-9},
+        "root_minus": {"root_minus": path.moments.root_minus * (1 + 1e-9)},
+        "theta": {"theta": path.theta[:-1]},
+        "eps": {"eps": np.array(2e-2)},
+        "linear": {"of_guarantees": np.array('{"linear": false}')},
+        "no hash": {"sha256": np.array("")},
+    }[what]
+    file = stored_with(path, tmp_path / "path.npz", **changes)
+    with pytest.raises(pc.InputError, match="moments, weights or eps were changed after it was saved: another hash"):
+        pc.load(file)
+    assert pc.load(file, prove=False).passes()
+
+
+def test_a_file_of_an_older_version_says_what_no_hash_binds(tmp_path):
+    again = pc.load(Path(__file__).parents[2] / "stored" / "guarantees.npz")
+    assert again.explain().endswith("; moments and weights: said, not checked")
+    again.save(tmp_path / "again.npz")
+    assert pc.load(tmp_path / "again.npz").unchecked
+
+
+@pytest.mark.parametrize("linear", ['"yes"', "1", "null", "[true]"])
+def test_linear_is_true_or_false(linear, path, tmp_path):
+    told = np.array(f'{{"linear": {linear}}}')
+    with pytest.raises(pc.InputError, match="linear must be True or False, got"):
+        pc.load(stored_with(path, tmp_path / "path.npz", of_guarantees=told))
 
 
 def test_it_is_refined_from_what_is_there(pair, path, tmp_path):
