@@ -16,7 +16,7 @@ from paretoclf.common.checks import Array, check_matrix, check_number, check_vec
 from paretoclf.common.errors import InputError
 from paretoclf.common.files import reading
 from paretoclf.datasets import Dataset
-from paretoclf.datasets.cells import Column
+from paretoclf.datasets.cells import Column, number_of
 from paretoclf.problem.classifiers import GramRule, KernelRule, LinearRule, Rule
 from paretoclf.problem.gram import Gram
 from paretoclf.problem.kernels import kernel_from_spec, kernel_spec
@@ -110,8 +110,10 @@ class TableClassifier:
             shift = check_number(float(stored["shift"]), "shift")
             if np.isnan(shift):
                 raise ValueError("shift must be a number, got nan")
-            classes = tuple(_text(stored[name], name) for name in ("positive", "negative"))
-            return cls(recipe, classes[0], classes[1], mean, scale, rule, shift, stored["chosen"])
+            positive, negative = (_text(stored[name], name) for name in ("positive", "negative"))
+            if same_label(positive, negative):
+                raise ValueError(f"positive and negative must be two classes, got {positive!r} and {negative!r}")
+            return cls(recipe, positive, negative, mean, scale, rule, shift, stored["chosen"])
 
     def save(self, file: str | Path) -> None:
         """Write it as JSON."""
@@ -136,7 +138,13 @@ class TableClassifier:
         Path(file).write_text(to_json(stored) + "\n", encoding="utf-8")
 
     def scores(self, X: Any) -> Array:
-        """The f of samples of shape (m, d), in the units of the table."""
+        """The f of samples of shape (m, d), in the units of the table.
+
+        Raises
+        ------
+        InputError
+            If X has other features, or a score is too large for a number.
+        """
         if np.shape(X)[1:] != self.mean.shape:
             raise InputError(f"X must have the {self.mean.size} features of the model, got shape {np.shape(X)}")
         if not len(X):
@@ -146,6 +154,12 @@ class TableClassifier:
     def labels(self, scores: Array) -> list[str]:
         """What is predicted."""
         return [self.positive if score >= 0 else self.negative for score in scores.tolist()]
+
+
+def same_label(name: str, text: str) -> bool:
+    """Whether two texts say the same label: 1.0 says 1."""
+    values = number_of(name), number_of(text)
+    return name == text if None in values else values[0] == values[1]
 
 
 def _column(stored: Mapping[str, Any]) -> Column:

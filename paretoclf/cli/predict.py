@@ -13,7 +13,7 @@ import numpy as np
 
 from paretoclf.cli.data import character, with_flags
 from paretoclf.cli.files import to_json
-from paretoclf.cli.model import TableClassifier
+from paretoclf.cli.model import TableClassifier, same_label
 from paretoclf.common.checks import Array
 from paretoclf.common.errors import InputError
 from paretoclf.common.files import replacing
@@ -86,7 +86,7 @@ def _samples(args: argparse.Namespace, model: TableClassifier) -> tuple[Array, l
 def _judged(args: argparse.Namespace, model: TableClassifier, labels: list[str], truth: list[str]) -> dict[str, Any]:
     """Rates on samples whose labels are known."""
     classes = (model.positive, model.negative)
-    keys = [next((name for name in classes if _same(name, text)), None) for text in truth]
+    keys = [next((name for name in classes if same_label(name, text)), None) for text in truth]
     if None in keys:
         strange = truth[keys.index(None)]
         raise InputError(f"--label {args.label}: must hold {' or '.join(map(repr, classes))}, got {strange!r}")
@@ -101,12 +101,6 @@ def _judged(args: argparse.Namespace, model: TableClassifier, labels: list[str],
         "fpr": alarms / count["negatives"] if count["negatives"] else None,
         "fnr": misses / count["positives"] if count["positives"] else None,
     }
-
-
-def _same(name: str, text: str) -> bool:
-    """Whether a cell says this label: 1.0 says 1."""
-    values = number_of(name), number_of(text)
-    return name == text if None in values else values[0] == values[1]
 
 
 def _lines(report: dict[str, Any]) -> list[str]:

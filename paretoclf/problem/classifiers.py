@@ -16,6 +16,13 @@ from paretoclf.problem.intercepts import best_intercepts, intercept_interval, po
 from paretoclf.problem.samples import Names, check_samples
 
 
+def finite_scores(scores: Array) -> Array:
+    """Return scores; InputError where a sum of products passed the largest double: what is left of it has no sign."""
+    for i in np.flatnonzero(~np.isfinite(scores))[:1].tolist():
+        raise InputError(f"X must have finite scores, got {scores[i]} in row {i}: its products with w are too large")
+    return scores
+
+
 class Rule:
     """A decision function f; predicts +1 exactly where ``f(x) >= 0``, ties at random on request.
 
@@ -55,7 +62,7 @@ class Rule:
         Raises
         ------
         InputError
-            If X does not fit, or rng is neither a seed nor a generator.
+            If X does not fit, a sum of products passes the largest double, or rng is neither a seed nor a generator.
 
         Examples
         --------
@@ -117,7 +124,10 @@ class LinearRule(Rule):
 
     def decision_function(self, X: Any) -> Array:
         """Scores f of shape (m,), for samples of shape (m, d), dense or sparse."""
-        return np.asarray(check_samples(X, n_features=self.slope.size, names=self.names) @ self.slope + self.b)
+        samples = check_samples(X, n_features=self.slope.size, names=self.names)
+        with np.errstate(over="ignore", invalid="ignore"):
+            products = np.asarray(samples @ self.slope)
+        return finite_scores(products) + self.b
 
 
 @dataclass(frozen=True)
@@ -221,7 +231,9 @@ class GramRule(Rule):
         X : array or sparse matrix of shape (m, d)
             New samples; for a precomputed kernel their values against the training samples, shape (m, n).
         """
-        return gram_scores(self.gram, self.coef, self.slope, self.b_at_origin, X)
+        with np.errstate(over="ignore", invalid="ignore"):
+            products = gram_scores(self.gram, self.coef, self.slope, 0.0, X)
+        return finite_scores(products) + self.b_at_origin
 
 
 @dataclass(frozen=True, repr=False)

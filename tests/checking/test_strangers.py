@@ -300,6 +300,7 @@ def test_bad_calls(soft, tmp_path):
     (tmp_path / "path.csv").write_text("lam,w[0],w[1],other\n4,1,0,2\n")
     (tmp_path / "torn.csv").write_text("lam,w[0]\n4\n")
     (tmp_path / "words.csv").write_text("lambda,(Intercept),a,b,c,d\n1,2,3,much,5,6\n")
+    (tmp_path / "groups.csv").write_text("lambda,(Intercept),a,b,c,d\n1,2,3,1_5e-1,5,6\n")
     (tmp_path / "few.csv").write_text("lambda,(Intercept),a\n1,2,3\n")
     for call, message in (
         (lambda: pc.verify(soft, (LAM / 4, W), of="glmnet"), "of does not belong to a path of a program"),
@@ -313,6 +314,7 @@ def test_bad_calls(soft, tmp_path):
         (lambda: pc.verify(X, Y, "x.csv", of="glmpath"), "of must be one of 'quantreg', 'glmnet', got 'glmpath'"),
         (lambda: pc.verify(X, Y, 3, of="glmnet"), "solutions must be the name of a CSV file"),
         (lambda: pc.verify(X, Y, tmp_path / "words.csv", of="glmnet"), "must hold numbers below its header"),
+        (lambda: pc.verify(X, Y, tmp_path / "groups.csv", of="glmnet"), "must hold numbers .* '1_5e-1'"),
         (lambda: pc.verify(X, Y, tmp_path / "few.csv", of="glmnet"), "must have a column .* 4 of coefficients"),
         (lambda: pc.verify(X, Y, tmp_path / "few.csv", of="quantreg"), "must have a column tau"),
         (lambda: pc.verify(X, Y, tmp_path / "few.csv", of="glmnet", alpha=0.5), "alpha must be 1: a ridge .* bends"),

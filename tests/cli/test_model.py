@@ -114,10 +114,16 @@ def test_bad_models(tmp_path, capsys):
         {"columns": [first | {"categories": ["a", "b"], "fill": "c"}, *stored["columns"][1:]]},
         {"columns": [first | {"categories": ["a", 2], "fill": "a"}, *stored["columns"][1:]]},
         {"positive": 1},
+        {"positive": "1", "negative": "1"},
+        {"positive": "1", "negative": "1.0"},
     ):
         good.write_text(json.dumps(stored | change))
         assert main(["predict", str(good), "twonorm"]) == 2, change
         assert "model.json: not a saved model" in capsys.readouterr().err
+    w = [1e308, -1e308, *w[2:]]
+    good.write_text(json.dumps(stored | {"rule": {"b": 0.0, "w": w}, "scale": [1e-3] * 20}))
+    assert main(["predict", str(good), "twonorm"]) == 2
+    assert "X must have finite scores, got" in capsys.readouterr().err
     good.write_text(json.dumps(stored | {"rule": kernel}))  # which is right
     assert main(["predict", str(good), "twonorm"]) == 0
     capsys.readouterr()

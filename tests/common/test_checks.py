@@ -19,6 +19,7 @@ from paretoclf.common.checks import (
     check_share,
     check_vector,
     check_weights,
+    number_from_text,
     the_one_given,
 )
 from paretoclf.common.errors import InputError, ParetoclfError
@@ -124,6 +125,14 @@ class TestNumbers:
         ):
             with pytest.raises(pc.InputError, match=f"must be .*number, got {re.escape(repr(text))}"):
                 call()
+
+    @pytest.mark.parametrize("text", ["1_5e-1", "1_000", "_1", "", "0x10", "1,5"])
+    def test_texts_of_no_number(self, text):
+        with pytest.raises(ValueError, match="could not convert string to float"):
+            number_from_text(text)
+
+    def test_texts_of_numbers(self):
+        assert [number_from_text(text) for text in ("15e-2", " 1 ", "+.5")] == [0.15, 1.0, 0.5]
 
 
 class TestVectors:
