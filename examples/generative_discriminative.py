@@ -31,7 +31,7 @@ from sklearn.preprocessing import StandardScaler
 
 import paretoclf as pc
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # behind the installed package, which has its core
 from examples.papers.comparisons import paired_areas
 
 BUILT_IN = ("wdbc", "twonorm", "ringnorm")

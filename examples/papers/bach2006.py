@@ -44,7 +44,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+sys.path.append(str(Path(__file__).resolve().parents[2]))  # behind the installed package, which has its core
 
 import paretoclf as pc
 from examples.papers import bach2006_population, bach2006_roc

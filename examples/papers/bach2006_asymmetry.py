@@ -51,7 +51,7 @@ from paretoclf.roc.folds import outer_folds, validation_folds
 from paretoclf.roc.scores import PathScores
 from paretoclf.tuning.cross_validation import Samples, TrainingPart
 
-sys.path.insert(0, str(Folder(__file__).resolve().parents[2]))
+sys.path.append(str(Folder(__file__).resolve().parents[2]))  # behind the installed package, which has its core
 from examples.papers.bach2006_explore import best_on_ray, ray_of
 from examples.papers.comparisons import signed_rank_greater
 

@@ -31,7 +31,7 @@ from paretoclf.plotting.base import NEGATIVE, POSITIVE
 from paretoclf.proof.points.losses import loss_of
 from paretoclf.roc.hull import upper_hull
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+sys.path.append(str(Path(__file__).resolve().parents[2]))  # behind the installed package, which has its core
 from examples.papers.bach2006_explore import explore
 from examples.papers.bach2006_population import BIMODAL
 

@@ -67,7 +67,7 @@ from paretoclf.tuning.one_nu import CountShifted, classes_of
 from paretoclf.tuning.smoothing import as_window, needed
 from paretoclf.tuning.tune import centre, descent_2d, fit, looker, shift_of
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+sys.path.append(str(Path(__file__).resolve().parents[2]))  # behind the installed package, which has its core
 from examples.papers.comparisons import compare_mean_ranks, compare_ranks
 
 ALPHA, DELTA, FOLDS = 0.1, 0.1, 5

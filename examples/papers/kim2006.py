@@ -36,7 +36,7 @@ from sklearn.preprocessing import StandardScaler
 import paretoclf as pc
 from paretoclf.plotting import EmpiricalDisplay, TradeoffDisplay
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+sys.path.append(str(Path(__file__).resolve().parents[2]))  # behind the installed package, which has its core
 from examples.papers.comparisons import paired_areas
 
 MEANS = (np.array([1.0, 0.6, 0.0]), np.zeros(3))

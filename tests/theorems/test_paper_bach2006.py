@@ -5,6 +5,9 @@ from __future__ import annotations
 import csv
 import os
 import re
+import shutil
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +23,20 @@ SMALL = paper.Protocol(90, 5, 3, 15, (0.01, 1.0))
 @pytest.fixture(scope="module")
 def found():
     return paper.experiment(["wdbc", "twonorm"], None, SMALL, None, progress=False)
+
+
+def test_the_script_takes_the_installed_package_not_the_sources_beside_it(tmp_path):
+    """Sources have no compiled core; in a clone the textbook's tracker would serve, ten times as long."""
+    root = Path(paper.__file__).parents[2]
+    shutil.copytree(root / "examples", tmp_path / "examples", ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "paretoclf").mkdir()
+    (tmp_path / "paretoclf" / "__init__.py").write_text("raise ImportError('the sources')\n")
+    command = [sys.executable, "examples/papers/bach2006.py", "--help"]
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
+    asked = re.compile(r"sys\.path\.insert\(0, str\([^)]*\)\.(?:resolve\(\)\.)?parents")
+    assert not [file for file in (root / "examples").rglob("*.py") if asked.search(file.read_text(encoding="utf-8"))]
 
 
 def test_tables_have_the_printed_values_beside_ours(found, tmp_path, capsys):
