@@ -70,8 +70,8 @@ class CostPathSVC(CostsAtUse):
 
     Notes
     -----
-    A sample with f = 0 is predicted positive. Samples of weight 0 are left out, though ``gamma="scale"`` sees them, as
-    in ``SVC``.
+    A sample with f = 0 is predicted positive. Samples of weight 0 are left out; but ``gamma="scale"`` sees them, and
+    ``class_weight="balanced"`` counts samples, those of weight 0 included, and not their weights: both as in ``SVC``.
 
     Examples
     --------

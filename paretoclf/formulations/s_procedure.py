@@ -263,6 +263,20 @@ class SProcedure(MomentFormulation):
         best = secular(self.region, values["zeta"])
         return MomentSlope(self.region.slope(best.v), best.tau)
 
+    def complete(self, values: Mapping[str, float], point: MomentSlope, *, polish: bool, **how: Any) -> Solution:
+        """Certify the point; in the hard case say that it is not the only one."""
+        solution = super().complete(values, point, polish=polish, **how)
+        if not secular(self.region, values["zeta"]).hard:
+            return solution
+        where, others = "direction", "its mirror image there is"
+        if np.count_nonzero(self.region.top) > 1:
+            where, others = "directions", "every slope of this length there is"
+        note = (
+            f"Not unique (the hard case): of the part of the slope in the {where} of the largest ratio of the "
+            f"variances {others} as good"
+        )
+        return replace(solution, notes=(*solution.notes, note))
+
     def at_rate(self, *, tnr: float | None = None, tpr: float | None = None, **options: Any) -> Solution:
         r"""Solve problem (4) or (5): the best rate of one class where that of the other is fixed below one half.
 

@@ -120,7 +120,7 @@ PAGE = Statement(
     reference="Davenport, Baraniuk & Scott (2010), section 2, Propositions 1-3, Theorems 1-3.",
 )
 
-BY_ASYMMETRY = MappingProxyType({"nu": Range(0, 1, open_low=True), "asymmetry": Range(0, 1, closed=False)})
+BY_ASYMMETRY = MappingProxyType({"nu": Range(0, 1), "asymmetry": Range(0, 1, closed=False)})
 BY_CLASSES = MappingProxyType({"nu_plus": Range(0, 1, open_low=True), "nu_minus": Range(0, 1, open_low=True)})
 
 
@@ -264,6 +264,10 @@ class TwoNuSVM(SampleFormulation):
             pair = numbers
         elif given is BY_CLASSES:
             pair = dict(zip(BY_ASYMMETRY, self.to_asymmetry(**numbers), strict=True))
+        elif numbers["nu"] == 0.0:
+            raise InputError(
+                "nu must be positive where the programs are in nu_plus and nu_minus: both would be 0 at any asymmetry"
+            )
         else:
             pair = dict(zip(BY_CLASSES, self.to_classes(**numbers), strict=True))
         nu, asymmetry = self._pair(numbers)
@@ -352,10 +356,13 @@ class TwoNuSVM(SampleFormulation):
         return {"alpha": found.alpha, "w": None}
 
     def _trivial(self, values: Mapping[str, float], how: Mapping[str, Any], nu: float, asymmetry: float) -> Solution:
-        top, alpha = self._largest_total(asymmetry)
-        w = self.gram.quadratic.zeros()
-        judged = self.judge(values, {"alpha": alpha * (nu / top), "w": w})
-        reason = f"trivial: w = 0, since nu = {nu:.6g} is at most nu_* = {top:.6g}, and there is no classifier"
+        if nu == 0.0:
+            alpha, why = np.zeros(self.n), "nu = 0"
+        else:
+            top, most = self._largest_total(asymmetry)
+            alpha, why = most * (nu / top), f"nu = {nu:.6g} is at most nu_* = {top:.6g}"
+        judged = self.judge(values, {"alpha": alpha, "w": self.gram.quadratic.zeros()})
+        reason = f"trivial: w = 0, since {why}, and there is no classifier"
         return Solution(
             classifier=NoRule(reason),
             evidence=Evidence(judged),
@@ -369,7 +376,7 @@ class TwoNuSVM(SampleFormulation):
     def _is_trivial(self, nu: float, asymmetry: float) -> bool:
         """Whether nu is at most nu_star; where that cannot be told, it is not said."""
         try:
-            return nu <= self.nu_star(asymmetry) * (1 + NU_ROUNDING)
+            return nu == 0.0 or nu <= self.nu_star(asymmetry) * (1 + NU_ROUNDING)
         except SolveError:
             return False
 

@@ -28,9 +28,13 @@ optimal value than
 a sum of what is not negative: nothing cancels in it.
 
 **On a segment.** Let x, u, y be affine in t. They meet all conditions between two points at which they do. Each product
-in :math:`F_i` has two factors that are affine in t, or positive parts of what is, hence nowhere above their chords; a
-product of chords has three Bernstein coefficients, and lies nowhere above the largest (`paretoclf.proof.bernstein`).
-So four numbers of each bound prove every t (`gap_of`). A quotient of affine functions is largest at an end: that is
+in :math:`F_i` has two factors, none negative. A positive part of what is affine is nowhere above its chord, but
+:math:`c-y^+` is nowhere below it. So :math:`y^+` and :math:`y^-` are replaced by their chords a and b, one multiplier
+for each bound: they are affine, their difference is y as that is affine, and each is at least what it replaces, by the
+same :math:`s\ge0`. That adds :math:`s(u_i-l_i)\ge0` to :math:`F_i`, whatever the side of v; so nothing is lost but
+tightness, and only where y changes its sign in the segment. Now no factor is above its chord; a product of chords has
+three Bernstein coefficients, and lies nowhere above the largest (`paretoclf.proof.bernstein`). So four numbers of each
+bound prove every t (`gap_of`). A quotient of affine functions is largest at an end: that is
 what residuals and complementarity are. On a stretch that is two points, as t is known no better, nothing at one end is
 multiplied with what is at the other.
 

@@ -133,6 +133,11 @@ def test_the_hard_case_is_recovered(form, gap, room):
         assert w @ pair[3] @ w == pytest.approx(1.0 + 4.0 * room, rel=1e-7)
         assert w @ pair[1] @ w == pytest.approx(1.0 + room, rel=1e-7)
         assert solution.numbers["tau"] == pytest.approx(4.0, rel=1e-5)
+        told = "every slope of this length there is" if gap == 0.0 else "its mirror image there is"
+        assert solution.notes == (
+            f"Not unique (the hard case): of the part of the slope in the direction{'s' if gap == 0.0 else ''} of the "
+            f"largest ratio of the variances {told} as good",
+        )
     assert solution.certificate.passes(1e-9)
     mirrored = w.copy()
     mirrored[1:] *= -1
@@ -305,6 +310,8 @@ def test_the_outer_segment_beyond_the_hard_case():
     assert problem.distances(solution).u_plus == pytest.approx(
         many_starts(pair, ndtri(0.001), np.random.default_rng(1)), rel=1e-8
     )
+    assert "its mirror image there is as good" in solution.notes[0]
+    assert problem.at_rate(tnr=0.45).notes == ()  # where the length is still short
     mirrored = solution.classifier.w * np.array([1, -1, 1, 1])
     same = problem.moments.distances(mirrored, solution.classifier.b)
     assert same.u_plus == pytest.approx(problem.distances(solution).u_plus, rel=1e-9)

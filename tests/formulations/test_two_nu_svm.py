@@ -115,7 +115,7 @@ def test_feasibility_is_checked_before_any_kernel_is_computed():
     ("values", "words"),
     [
         ({"nu": 0.1, "nu_plus": 0.1}, ("nu_plus", "nu and asymmetry")),
-        ({"nu": 0.0, "asymmetry": 0.5}, ("nu", "greater than 0")),
+        ({"nu": -0.1, "asymmetry": 0.5}, ("nu", "in [0, 1]")),
         ({"nu": 0.1, "asymmetry": 1.0}, ("asymmetry", "strictly between")),
         ({"nu_plus": 0.5, "nu_minus": 1.5}, ("nu_minus", "at most 1")),
         ({"nu_plus": 0.5}, ("nu_minus", "must be given")),
@@ -127,6 +127,25 @@ def test_bad_parameters(values, words):
     assert all(word in str(error.value) for word in words)
     with pytest.raises(InputError, match="by must be"):
         TwoNuSVM(*data(1), by="costs")
+
+
+@pytest.mark.parametrize("seed", [1, 3])
+@pytest.mark.parametrize("form", ["primal", "dual"])
+def test_theorem_3_covers_a_nu_of_0(seed, form):
+    """Nothing is better than w = 0, b = 0, rho = 0, xi = 0: the objective is a sum of what is not negative."""
+    X, y = data(seed)
+    for own in (None, pc.RBF(0.7), pc.RBF(1e3)):  # of the last one no plain rank can be told
+        svm = TwoNuSVM(X, y, own)
+        solution = svm.solve(nu=0, asymmetry=0.3, form=form)
+        assert solution.certificate.passes()
+        assert (solution.value, np.abs(solution.alpha).max()) == (0.0, 0.0)
+        assert solution.notes == ("trivial: w = 0, since nu = 0, and there is no classifier",)
+        with pytest.raises(InputError, match="there is no classifier"):
+            solution.classifier.predict(X)
+    svm.parameters["nu"].value, svm.parameters["asymmetry"].value = 0.0, 0.3
+    assert getattr(svm, form).solve(solver="CLARABEL") == pytest.approx(0.0, abs=1e-8)
+    with pytest.raises(InputError, match="nu must be positive where the programs are in nu_plus and nu_minus"):
+        TwoNuSVM(X, y, by="classes").solve(nu=0, asymmetry=0.3)
 
 
 @kernel

@@ -279,3 +279,25 @@ def test_a_multiplier_of_what_has_no_bound_is_none(wrong):
 
 def test_what_is_not_a_number_is_not_proved():
     assert not prove(*of_one_variable(1.0, np.nan)).passes()
+
+
+def test_a_multiplier_for_each_bound_is_no_less_than_the_two_parts_of_one():
+    """What the theorem says of a y that changes its sign: c - y+ is above its chord there, and the sum of F is not.
+
+    In fractions: both multipliers larger by s add s (u - l), on each of the three sides of the bounds.
+    """
+    rng = np.random.default_rng(0)
+
+    def F(a, b, v, low, high, below, above):
+        inside = a * max(v - low, 0) + b * max(high - v, 0)
+        return inside + (below - a) * max(low - v, 0) + (above - b) * max(v - high, 0)
+
+    for _ in range(300):
+        low, width, below, above, s = (Fraction(int(k), 7) for k in rng.integers(1, 30, 5))
+        v, y = (Fraction(int(k), 7) for k in rng.integers(-30, 60, 2))
+        bounds = (low, low + width, below, above)
+        a, b = max(y, Fraction(0)), max(-y, Fraction(0))
+        assert F(a + s, b + s, v, *bounds) - F(a, b, v, *bounds) == s * width
+    start, end, price = -1.0, 1.0, 1.0  # y at both ends; in the middle it is 0
+    chord = 0.5 * sum(price - max(y, 0.0) for y in (start, end))
+    assert price - max(0.5 * (start + end), 0.0) > chord

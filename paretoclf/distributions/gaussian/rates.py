@@ -16,14 +16,17 @@ from typing import Any
 import numpy as np
 from scipy.integrate import quad, quad_vec
 from scipy.optimize import brentq
-from scipy.special import gammaln, log_ndtr, ndtr, ndtri, stdtr, stdtrit, xlogy
+from scipy.special import gammaln, log_ndtr, ndtr, ndtri, stdtr, stdtrit
 
-from paretoclf.common.checks import Array, check_nonnegative_number, check_positive_number, real_number
+from paretoclf.common.checks import Array, Mask, check_nonnegative_number, check_positive_number, real_number
 from paretoclf.common.errors import InputError
 from paretoclf.common.tolerances import MIXING_MASS
 
-#: Halvings of the interval (0, 1) of rates: 1e-18 is left.
-_HALVINGS = 60
+#: Doublings of a bracket, as many as any distance of log odds needs, its halvings, and Newton's steps within it.
+_DOUBLINGS, _HALVINGS, _STEPS = 60, 24, 3
+#: Up to which x the series of (1 + x) log(1 + x) - x is added up: in -x, its highest power first; 1e-18 is left.
+_NEAR = 0.1
+_SERIES = np.array([1.0 / (k * (k - 1)) for k in range(17, 1, -1)] + [0.0, 0.0])
 #: Logarithms of scales beyond this are not told apart: doubles end there.
 _LOG = 700.0
 
@@ -162,51 +165,76 @@ class KLRate(Rate):
         return float(ndtri(-np.expm1(-self.delta)))
 
     def error(self, u: Any) -> Array:
-        r"""Return :math:`p^*`."""
-        return 1.0 - self.correct(u)
+        r"""Return :math:`p^*`, small ones without cancellation."""
+        v = np.asarray(u, dtype=np.float64)
+        moved, logs = self._moved(v), (log_ndtr(-v), log_ndtr(v))
+        return np.where(self._all_lost(v), 1.0, np.exp(logs[0] + moved - _log_mass(moved, *logs)))
 
     def correct(self, u: Any) -> Array:
-        r"""Return :math:`1-p^*`: bisection, since the divergence decreases in it."""
+        r"""Return :math:`1-p^*`, small ones without cancellation."""
         v = np.asarray(u, dtype=np.float64)
-        if self.delta == 0:
-            return np.asarray(ndtr(v))
-        low, high = np.zeros_like(v), np.asarray(ndtr(v))
-        for _ in range(_HALVINGS):
-            middle = 0.5 * (low + high)
-            outside = _binary_divergence(middle, v) > self.delta
-            low, high = np.where(outside, middle, low), np.where(outside, high, middle)
-        return np.where(-log_ndtr(-v) <= self.delta, 0.0, high)
+        logs = log_ndtr(-v), log_ndtr(v)
+        return np.where(self._all_lost(v), 0.0, np.exp(logs[1] - _log_mass(self._moved(v), *logs)))
 
     def slope(self, u: Any) -> Array:
-        r"""Derivative, from :math:`\mathrm{kl}(p^*\|\Phi(-u))=\delta`."""
+        r"""Derivative: with s and D of `_divergence`, :math:`\varphi(u)(e^s-1)/(sD)`."""
         v = np.asarray(u, dtype=np.float64)
         if self.delta == 0:
             return _density(v)
-        correct = self.correct(v)
-        inside = (correct > 0) & (correct < 1)
-        kept = np.where(inside, correct, 0.5)
-        odds = np.log1p(-kept) - log_ndtr(-v) + log_ndtr(v) - np.log(kept)
-        with np.errstate(over="ignore", invalid="ignore"):
-            ratio = (1 - kept) * np.exp(_log_density(v) - log_ndtr(-v)) - kept * np.exp(_log_density(v) - log_ndtr(v))
-            return np.where(inside, ratio / odds, 0.0)
+        moved = self._moved(v)
+        with np.errstate(all="ignore"):
+            mean = np.where(moved == 0.0, 1.0, -np.expm1(-moved) / moved)
+            found = np.exp(_log_density(v) + moved - _log_mass(moved, log_ndtr(-v), log_ndtr(v))) * mean
+        return np.where(self._all_lost(v) | np.isinf(v), 0.0, found)
 
     def at_error(self, error: float) -> float:
         r"""Return the u with :math:`\mathrm{kl}(e\|\Phi(-u))=\delta`: :math:`\Phi(-u)=f_\delta(e)` of the paper."""
-        return self.at_correct(1.0 - error)
+        return self._at(-float(ndtri(error)), float(np.log(error) - np.log1p(-error)))
 
     def at_correct(self, correct: float) -> float:
         r"""Return the u with :math:`\mathrm{kl}(1-r\|\Phi(-u))=\delta`."""
-        low = float(ndtri(correct))
+        return self._at(float(ndtri(correct)), float(np.log1p(-correct) - np.log(correct)))
+
+    def _at(self, low: float, odds: float) -> float:
+        """The u at which the largest rate of errors has these log odds; at ``low`` the Gaussian one has them."""
         if self.delta == 0:
             return low
-        reach = 1.0
-        while _binary_divergence(correct, low + reach) < self.delta:
-            reach *= 2.0
 
         def excess(u: float) -> float:
-            return float(_binary_divergence(correct, u)) - self.delta
+            logs = float(log_ndtr(-u)), float(log_ndtr(u))
+            return float(_divergence(max(odds - logs[0] + logs[1], 0.0), *logs)) - self.delta
 
+        reach = 1.0
+        while excess(low + reach) < 0.0:
+            reach *= 2.0
         return float(brentq(excess, low, low + reach, xtol=1e-14, rtol=1e-14))
+
+    def _moved(self, v: Array) -> Array:
+        """By what the log odds of an error grow: bisection, as the divergence increases in it, and Newton's steps."""
+        logs = log_ndtr(-v), log_ndtr(v)
+        with np.errstate(divide="ignore", over="ignore"):
+            guess = np.sqrt(2.0 * self.delta * np.exp(-logs[0] - logs[1]))  # the divergence is nearly p_0 q_0 s^2 / 2
+        low, high = np.zeros_like(v), np.minimum(1.0, 2.0 * guess)
+        for _ in range(_DOUBLINGS):
+            inside = _divergence(high, *logs) < self.delta
+            if not inside.any():
+                break
+            high = np.where(inside, 2.0 * high, high)
+        for _ in range(_HALVINGS):
+            middle = 0.5 * (low + high)
+            outside = _divergence(middle, *logs) > self.delta
+            low, high = np.where(outside, low, middle), np.where(outside, middle, high)
+        moved = 0.5 * (low + high)
+        for _ in range(_STEPS):
+            over = _divergence(moved, *logs) - self.delta
+            both = logs[0] + logs[1] + moved - 2.0 * _log_mass(moved, *logs)  # of p and q, each with its derivative
+            with np.errstate(all="ignore"):
+                moved = np.clip(np.nan_to_num(moved - over / (moved * np.exp(both)), nan=0.0), low, high)
+        return moved
+
+    def _all_lost(self, v: Array) -> Mask:
+        """Where a distribution that errs always is near enough."""
+        return np.asarray(-log_ndtr(-v) <= self.delta)
 
 
 @dataclass(frozen=True)
@@ -362,9 +390,29 @@ def _log_density(u: Array) -> Array:
     return np.asarray(-0.5 * np.square(u) - 0.5 * np.log(2 * np.pi))
 
 
-def _binary_divergence(kept: Any, u: Any) -> Array:
-    r"""Divergence of the probabilities (1 - kept, kept) of error and not from those of a Gaussian at u."""
-    lost = 1.0 - kept
-    with np.errstate(invalid="ignore"):
-        found = xlogy(lost, lost) + xlogy(kept, kept) - lost * log_ndtr(-u) - kept * log_ndtr(u)
-    return np.where(np.isnan(found), np.inf, found)  # 0 times infinity at infinite u: a bisection steps away from it
+def _log_mass(moved: Any, log_error: Any, log_correct: Any) -> Array:
+    r"""Return :math:`\log D`, :math:`D=q_0+e^sp_0`, which divides both where the odds of errors grow by e^s."""
+    return np.asarray(np.logaddexp(log_correct, log_error + moved))
+
+
+def _divergence(moved: Any, log_error: Any, log_correct: Any) -> Array:
+    r"""Divergence of the probabilities :math:`p=e^sp_0/D` and :math:`q=q_0/D` from p_0 and q_0.
+
+    It is :math:`ps-\log D=-qs-\log(De^{-s})`, and where s is small, and these cancel, a sum of what is not negative,
+    :math:`p_0h(p/p_0-1)+q_0h(q/q_0-1)`.
+    """
+    error, correct = np.exp(log_error), np.exp(log_correct)
+    log_mass = _log_mass(moved, log_error, log_correct)
+    with np.errstate(all="ignore"):  # in branches that are not taken
+        of_errors = np.exp(log_error + moved - log_mass) * moved - log_mass
+        of_others = -np.exp(log_correct - log_mass) * moved - np.log1p(correct * np.expm1(-moved))
+        grown = np.expm1(moved) * np.exp(-log_mass)
+        near = error * _above_its_tangent(correct * grown) + correct * _above_its_tangent(-error * grown)
+    return np.where(moved <= 1.0, near, np.where(error > 0.5, of_others, of_errors))
+
+
+def _above_its_tangent(x: Array) -> Array:
+    """(1 + x) log(1 + x) - x, for x above -1: by its series where the two cancel."""
+    near = np.abs(x) <= _NEAR
+    series = np.polyval(_SERIES, np.where(near, -x, 0.0))
+    return np.where(near, series, (1.0 + x) * np.log1p(x) - x)

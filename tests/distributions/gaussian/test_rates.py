@@ -5,6 +5,7 @@ Independent: draws, worst-case distributions that are constructed, closed forms,
 
 from __future__ import annotations
 
+from decimal import Decimal, localcontext
 from itertools import pairwise
 
 import cvxpy as cp
@@ -287,6 +288,33 @@ def test_lemma_2_a_tilted_density_is_in_the_ball_and_attains_the_rate(delta, u):
     for more in (1e-3, 0.1):
         p = 1 - kept * (1 - more)
         assert p * np.log(p / q) + (1 - p) * np.log((1 - p) / (1 - q)) > delta
+
+
+def largest_error(q, delta):
+    """The largest p with kl(p | q) <= delta, to 40 digits."""
+    with localcontext() as context:
+        context.prec = 60
+        q, low, high = Decimal(q), Decimal(q), Decimal(1) - Decimal(10) ** -50
+        for _ in range(250):
+            middle = (low * high).sqrt() if high > 4 * low else (low + high) / 2
+            far = middle * (middle / q).ln() + (1 - middle) * ((1 - middle) / (1 - q)).ln() > Decimal(delta)
+            low, high = (low, middle) if far else (middle, high)
+        return low
+
+
+@pytest.mark.parametrize("delta", [1e-20, 1e-14, 1e-8, 0.2])
+def test_lemma_2_of_tiny_rates_and_radii(delta):
+    """One minus a rate would lose these: at a distance of 10 the Gaussian rate of errors is 8e-24."""
+    rate = pc.rates.KLRate(delta)
+    for u in (-3.0, 0.5, 3.0, 8.0, 10.0):
+        error = float(largest_error(float(ndtr(-u)), delta))
+        assert float(rate.error(u)) == pytest.approx(error, rel=1e-12)
+        assert float(rate.correct(u)) == pytest.approx(1.0 - error, rel=1e-12)
+        if error < 1.0:
+            assert rate.at_error(error) == pytest.approx(u, rel=1e-9)
+        step = 1e-6 * abs(u)
+        rise = (float(rate.error(u - step)) - float(rate.error(u + step))) / (2 * step)
+        assert float(rate.slope(u)) == pytest.approx(rise, rel=1e-6)
 
 
 @pytest.mark.parametrize("delta", [0.02, 0.2, 1.0])
