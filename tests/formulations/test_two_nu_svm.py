@@ -401,6 +401,22 @@ def test_against_libsvm(kernel, seed, asymmetry):
     np.testing.assert_allclose(svm.gram.matvec(y * alpha), svm.gram.matvec(y * solution.alpha), atol=1e-5)
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_at_one_half_it_is_the_nu_svm_at_twice_nu(seed):
+    X, y = data(seed, n=30)
+    svm = TwoNuSVM(X, y)
+    nu = 0.5 * (svm.nu_star(0.5) + svm.nu_max(0.5))
+    own = svm.solve(nu=nu, asymmetry=0.5).classifier
+    direction = own.w / np.linalg.norm(own.w)
+
+    def theirs(nu):
+        w = NuSVC(nu=nu, kernel="linear", tol=1e-10).fit(X, y).coef_[0]
+        return w / np.linalg.norm(w)
+
+    assert theirs(2 * nu) == pytest.approx(direction, abs=1e-5)
+    assert np.abs(theirs(nu) - direction).max() > 1e-3
+
+
 @problems
 def test_the_value_has_derivative_minus_rho_in_nu(seed, asymmetry, share):
     svm = TwoNuSVM(*data(seed))

@@ -141,6 +141,22 @@ def test_the_kernel_of_lemma_3_of_davenport_need_not_be_definite():
     assert solution.alpha.sum() == pytest.approx(pc.TwoNuSVM(X, y).nu_max(gamma), abs=1e-9)
 
 
+@pytest.mark.parametrize("gamma", [0.75, 0.4])
+def test_the_proof_of_theorem_3_of_davenport_exchanges_the_classes(gaussians, gamma):
+    """Errata eD15, eD4: at a small C and b >= 0 it is the negatives that are at their caps, at b < 0 the positives."""
+    X, y = gaussians(40, 2, seed=1)
+    n, C = y.size, 1e-4
+    caps = np.where(y > 0, gamma, 1 - gamma) * C
+    solution = pc.TwoCSVM(X, y).solve(C * gamma, C * (1 - gamma))
+    full = solution.alpha >= caps * (1 - 1e-9)
+    at_caps, b = {sign: bool(full[y == sign].all()) for sign in (1, -1)}, solution.classifier.b
+    assert abs(b) > 0.5
+    assert at_caps == ({1: False, -1: True} if b >= 0 else {1: True, -1: False})
+    shares = gamma * (y > 0).sum(), (1 - gamma) * (y < 0).sum()
+    assert (b >= 0) == (shares[1] <= shares[0])
+    assert solution.alpha.sum() / (C * n) == pytest.approx(2 * min(shares) / n, rel=1e-9)  # nu_max, as it concludes
+
+
 #: Mean ranks of Davenport et al., balanced and unbalanced; the cell that our copy lacks is what 15 leaves.
 SMOOTHING = {"minimax": ((2.91, 1.73, 1.36), (2.91, 1.64, 1.45)), "NP": ((2.73, 2.09, 1.18), (2.64, 2.00, 1.36))}
 METHODS = {  # 3D-SGS, 2D-CD, 3D-CD, nu-SVM, balanced nu-SVM

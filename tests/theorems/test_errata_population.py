@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.special import ndtr
+from scipy.special import log_ndtr, ndtr
 
 from paretoclf.distributions.population import Mixture, Population, population_expansion, population_solution
 from paretoclf.distributions.population.expansions import tilt
@@ -100,6 +100,42 @@ def test_eB10_the_weights_of_the_negatives_stand_over_their_own_sum():
     printed = minus @ mu_minus / plus.sum() - plus @ mu_plus / plus.sum()
     assert corrected == pytest.approx(right, abs=1e-10)
     assert np.abs(printed - right).max() > 0.1
+
+
+def test_eB17_the_weights_of_the_limit_are_over_the_weighted_sum():
+    """Against the shares of the components at an asymmetry of nearly 0, from the optimum itself."""
+    population = mixtures()
+    limit, negatives = solution_at(population, -1e6, "erf"), population.negatives
+    sigma = np.sqrt(1 + np.einsum("a,iab,b->i", limit.w, negatives.covariances, limit.w))
+    logs = np.log(negatives.weights) + log_ndtr((negatives.means @ limit.w + limit.b) / sigma)
+    shares = np.exp(logs - logs.max())
+    shares /= shares.sum()
+    means = negatives.means - population.positives.mean
+    theta = (limit.b + limit.w @ population.positives.mean) * limit.w
+    growth = np.exp(-means @ theta + 0.5 * np.einsum("a,iab,b->i", theta, negatives.covariances, theta))
+    weighted = negatives.weights * growth
+    assert weighted / weighted.sum() == pytest.approx(shares, abs=1e-4)
+    centred = tilt(negatives, np.array([1.0, 0.0]))  # positives of mean (1, 0)
+    means = negatives.means - [1.0, 0.0]
+    growth = np.exp(means @ centred.a + 0.5 * np.einsum("a,iab,b->i", centred.a, negatives.covariances, centred.a))
+    weighted = negatives.weights * growth
+    assert (weighted / weighted.sum()).round(4).tolist() == [0.5482, 0.4518]
+    assert (weighted / growth.sum()).round(4).tolist() == [0.2217, 0.1827]
+
+
+def test_eB18_the_condition_for_the_intercept_has_a_minus():
+    population, log_odds = pair(), -3.0
+    at = solution_at(population, log_odds, "erf")
+    terms = []
+    share, prior = 1 / (1 + np.exp(-log_odds)), population.prior_plus
+    for sign, gaussian, cost in (
+        (1, population.positives, share * prior),
+        (-1, population.negatives, (1 - share) * (1 - prior)),
+    ):
+        sigma = np.sqrt(1 + at.w @ gaussian.covariances[0] @ at.w)
+        terms.append(cost * ndtr(-sign * (gaussian.means[0] @ at.w + at.b) / sigma))
+    assert terms[0] == pytest.approx(terms[1], rel=1e-9)  # so their difference is 0
+    assert sum(terms) > 0.01
 
 
 def test_eB13_the_means_of_appendix_A_are_relative_to_the_positives():
