@@ -10,7 +10,7 @@ free, there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
@@ -19,11 +19,15 @@ import numpy as np
 import scipy.sparse as sp
 from joblib import Parallel, delayed
 
-from paretoclf.common.errors import InputError
+from paretoclf.common.errors import DegeneratePathError, InputError
 from paretoclf.common.progress import counted
 from paretoclf.common.tables import SHOWN, Tabular, listing
 from paretoclf.engine.reduction.program import ProgramLine
+from paretoclf.path.basis import Basis, basis_at
 from paretoclf.path.beside import beside
+from paretoclf.path.named import name_in
+from paretoclf.path.optimum import optimum
+from paretoclf.path.sides import OneSide, sides
 from paretoclf.path.tracing import source_here
 from paretoclf.problem.qp import QP
 
@@ -136,15 +140,24 @@ class _Number:
     sign: float
 
 
-def ranges(problem: Any, *, n_jobs: int | None = None, progress: bool | None = None) -> Ranges:
+#: One side of a number, or None where it is not known yet, and the other.
+_Both = tuple[OneSide | None, OneSide | None]
+
+#: Numbers that are worked on at a time have no more entries in the rows and columns of the program.
+_ENTRIES = 2**22
+
+
+def ranges(problem: Any, *, of: Any = None, n_jobs: int | None = None, progress: bool | None = None) -> Ranges:
     """How the optimal value changes with every cost, right-hand side and bound, on both sides, and how far that holds.
 
     Parameters
     ----------
     problem : cvxpy.Problem or QP
         A linear or quadratic program; its parameters have the values that they hold. It need not be solved.
+    of : variable, constraint or name, or a list of these, optional
+        Whose numbers are asked for; by default all.
     n_jobs : int, optional
-        As for ``joblib.Parallel``: numbers are independent.
+        As for ``joblib.Parallel``: numbers that one basis does not decide are independent.
     progress : bool, optional
         Whether to show a bar; by default on a terminal.
 
@@ -185,9 +198,21 @@ def ranges(problem: Any, *, n_jobs: int | None = None, progress: bool | None = N
     """
     line, flips = _stated(problem)
     numbers = _numbers(line, flips)
-    work = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(_range)(line, each) for each in numbers)
-    found = list(counted(work, "ranges", len(numbers), progress))
-    return Ranges(found[0][0], tuple(row for _, row in found))
+    if of is not None:
+        numbers = _asked(numbers, [name_in(problem, each) for each in (of if isinstance(of, list | tuple) else [of])])
+    x, z = optimum(line)
+    value = line.value(x, 0.0)
+    rows = list[NumberRange | None]()
+    left = list[tuple[_Number, _Both]]()
+    for number, (below, above) in zip(numbers, _by_basis(line, basis_at(line, x, z), numbers), strict=True):
+        if below is None or above is None:
+            left.append((number, (below, above)))
+            rows.append(None)
+        else:
+            rows.append(_row(line, number, below, above))
+    work = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(_completed)(line, *each) for each in left)
+    traced = iter(list(counted(work, "ranges", len(numbers), progress, len(numbers) - len(left))))
+    return Ranges(value, tuple(row or next(traced) for row in rows))
 
 
 def _stated(problem: Any) -> tuple[ProgramLine, set[str]]:
@@ -216,9 +241,12 @@ def _numbers(line: ProgramLine, flipped: set[str]) -> list[_Number]:
             for k, index in enumerate(np.ndindex(*reading.shape)):
                 for place, factor in zip(places[k].tolist(), factors[k].tolist(), strict=True):
                     if factor:
-                        bound = "bound" if single[place] and vector == "b" else "right hand side"
-                        sign = float(line.sense) if vector == "q" else -1.0 if name in flipped else float(factor)
-                        add(name, index or None, "cost" if vector == "q" else bound, vector, place, sign)
+                        if vector == "q":
+                            kind, sign = "cost", float(line.sense)
+                        else:
+                            kind = "bound" if single[place] else "right hand side"
+                            sign = -1.0 if name in flipped else float(factor)
+                        add(name, index or None, kind, vector, place, sign)
     own = dict[int, tuple[str, tuple[int, ...]]]()
     for name, reading in line.variables.items():
         for column, factor, index in zip(
@@ -234,25 +262,71 @@ def _numbers(line: ProgramLine, flipped: set[str]) -> list[_Number]:
     return found
 
 
-def _range(line: ProgramLine, number: _Number) -> tuple[float, NumberRange]:
-    """The optimal value, and the range of one number."""
+def _asked(numbers: list[_Number], names: list[str]) -> list[_Number]:
+    """Those of some variables and constraints."""
+    known = list(dict.fromkeys(number.name for number in numbers))
+    for name in names:
+        if name not in known:
+            raise InputError(f"of must have variables and constraints among {', '.join(known)}, got {name!r:.100}")
+    return [number for number in numbers if number.name in names]
+
+
+def _value(line: ProgramLine, number: _Number) -> float:
+    """Where a number stands, as the user wrote it."""
+    return float(getattr(line, number.vector)[0, number.place]) / number.sign + 0.0
+
+
+def _unit(line: ProgramLine, number: _Number) -> float:
+    """A length that is natural for a number: its size, or that of the others of its kind where it is 0."""
     data = getattr(line, number.vector)[0]
-    own = float(data[number.place])
-    value = own / number.sign + 0.0
     sizes = np.abs(data[data != 0.0])
-    unit = abs(value) or float(np.median(sizes) if sizes.size else 1.0)
+    return abs(_value(line, number)) or float(np.median(sizes) if sizes.size else 1.0)
 
-    def towards(side: float) -> Any:
-        def source_at(begin: float, end: float) -> Any:
-            moved: Any = np.stack([data, data])
-            moved[:, number.place] += number.sign * side * np.array([begin, end])
-            ends = ({"number": np.array(value + side * begin)}, {"number": np.array(value + side * end)})
-            return SimpleNamespace(line=replace(line, **{number.vector: moved}), ends=ends, seconds=0.0)
 
-        return beside(source_at, unit)
+def _by_basis(line: ProgramLine, basis: Basis | None, numbers: Sequence[_Number]) -> Iterator[_Both]:
+    """Both sides of each number, as far as one basis decides them."""
+    if basis is None:
+        yield from ((None, None) for _ in numbers)
+        return
+    count = max(1, _ENTRIES // (line.n + line.m))
+    for begin in range(0, len(numbers), count):
+        some = numbers[begin : begin + count]
+        moves = {"q": np.zeros((line.n, len(some))), "b": np.zeros((line.m, len(some)))}
+        for k, number in enumerate(some):
+            moves[number.vector][number.place, k] = number.sign
+        units = np.array([_unit(line, number) for number in some])
+        yield from sides(basis, moves["q"], moves["b"], units)
 
-    below, above = towards(-1.0), towards(1.0)
-    row = NumberRange(
+
+def _completed(line: ProgramLine, number: _Number, known: _Both) -> NumberRange:
+    """The range of a number: what is not known is traced; nan, with the reason, where that is refused."""
+    found = []
+    for side, sign in zip(known, (-1.0, 1.0), strict=True):
+        try:
+            found.append(side or _traced(line, number, sign))
+        except DegeneratePathError as error:
+            found.append(OneSide(np.nan, np.nan, np.nan, f"not proved: {error.cause}"))
+    return _row(line, number, *found)
+
+
+def _traced(line: ProgramLine, number: _Number, sign: float) -> OneSide:
+    """One side of a number, by a path."""
+    data, value = getattr(line, number.vector)[0], _value(line, number)
+
+    def source_at(begin: float, end: float) -> Any:
+        moved: Any = np.stack([data, data])
+        moved[:, number.place] += number.sign * sign * np.array([begin, end])
+        ends = ({"number": np.array(value + sign * begin)}, {"number": np.array(value + sign * end)})
+        return SimpleNamespace(line=replace(line, **{number.vector: moved}), ends=ends, seconds=0.0)
+
+    found = beside(source_at, _unit(line, number))
+    return OneSide(found.rate, found.bend, found.until, found.after)
+
+
+def _row(line: ProgramLine, number: _Number, below: OneSide, above: OneSide) -> NumberRange:
+    """The range of one number."""
+    value = _value(line, number)
+    return NumberRange(
         name=number.name,
         index=number.index,
         kind=number.kind,
@@ -266,4 +340,3 @@ def _range(line: ProgramLine, number: _Number) -> tuple[float, NumberRange]:
         bend_below=below.bend,
         bend=above.bend,
     )
-    return above.path.value(0.0), row

@@ -1,0 +1,333 @@
+r"""An optimal basis of a program, certified once: from one factor, how any movement of its data moves the optimum.
+
+Let some rows :math:`A_S` be tight at an optimum, equations among them, such that
+
+.. math:: \begin{pmatrix}P&A_S^\top\\A_S&0\end{pmatrix}
+   \begin{pmatrix}\mathrm dx\\\mathrm dz_S\end{pmatrix}=\begin{pmatrix}-\mathrm dq\\\mathrm db_S\end{pmatrix}
+
+has one solution. As long as no slack of another inequality and no multiplier of one in S falls below 0, the solution
+for moved data is the optimum: with these *levels*, and their rates, everything beside the point is known.
+
+Tight rows with one column fix it, and are taken out; what is left is the *core* K. With an approximate inverse R and
+:math:`\kappa=\|1-RK\|_\infty<1`, the solution of :math:`Ku=g` is off an approximate one, whose residual is r, by no
+more than :math:`|R||r|+\kappa\||R||r|\|_\infty/(1-\kappa)` in any entry. Rounding is counted in, so that every number
+here has a *radius* within which it is exact for the data as they are stored.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from paretoclf.common.checks import Array, Index, Mask
+from paretoclf.common.tolerances import CERTIFY
+from paretoclf.engine.reduction.program import ProgramLine
+from paretoclf.problem.parametric_qp import INSIDE
+from paretoclf.proof.files.guide import labels_of_rows
+from paretoclf.proof.row_units import Sizes, Units
+
+_EPS = float(np.finfo(float).eps)
+
+#: Unknowns of a core that is inverted: a larger one takes minutes, and gigabytes.
+_LARGEST = 4000
+
+#: An approximate inverse that misses 1 by more bounds too little.
+_CONTRACTION = 1e-5
+
+#: Radii of columns, against the largest column that has to do with them.
+_KNOWN = 1e-9
+
+#: Rounds in which rows and columns are brought to about one size.
+_SCALINGS = 4
+
+#: A number this many radii away from 0 is not 0, also where data were rounded before they came here.
+CLEAR = 16.0
+
+
+@dataclass(frozen=True)
+class Within:
+    """Numbers, and how far the exact ones may be from them, in arrays of one shape."""
+
+    middle: Array
+    radius: Array
+
+    @classmethod
+    def of(cls, numbers: Array) -> Within:
+        """Numbers that are exact."""
+        return cls(numbers, np.zeros_like(numbers))
+
+    def __getitem__(self, rows: Any) -> Within:
+        return Within(self.middle[rows], self.radius[rows])
+
+    def __neg__(self) -> Within:
+        return Within(-self.middle, self.radius)
+
+    def __add__(self, other: Within) -> Within:
+        rounding = _EPS * (np.abs(self.middle) + np.abs(other.middle))
+        return Within(self.middle + other.middle, self.radius + other.radius + rounding)
+
+    def __sub__(self, other: Within) -> Within:
+        return self + -other
+
+    def over(self, pivots: Array) -> Within:
+        """Each row divided by its pivot."""
+        found = self.middle / pivots[:, None]
+        return Within(found, self.radius / np.abs(pivots)[:, None] + _EPS * np.abs(found))
+
+    @property
+    def is_positive(self) -> Mask:
+        """Whether each number is clearly above 0."""
+        return np.asarray(self.middle > CLEAR * self.radius)
+
+    @property
+    def is_zero(self) -> Mask:
+        """Whether each number is 0, or its rounding."""
+        return np.asarray(np.abs(self.middle) <= CLEAR * self.radius)
+
+
+def times(M: Any, v: Within) -> Within:
+    """A sparse matrix by rows times numbers, a column each.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp
+    >>> from paretoclf.path.basis import Within, times
+    >>> found = times(sp.csr_array([[1.0, 2.0]]), Within.of(np.ones((2, 1))))
+    >>> found.middle.tolist(), bool(found.radius[0, 0] < 1e-14)
+    ([[3.0]], True)
+    """
+    longest = int(np.diff(M.indptr).max(initial=0)) + 2
+    reach = v.radius + longest * _EPS * np.abs(v.middle)
+    return Within(np.asarray(M @ v.middle), np.asarray(abs(M) @ reach))
+
+
+@dataclass(frozen=True)
+class Core:
+    """A symmetric matrix with an approximate inverse, in units in which rows are of about one size.
+
+    Attributes
+    ----------
+    scale : array of shape (k,)
+        Powers of 2: scaling rounds nothing.
+    matrix, inverse : arrays of shape (k, k)
+        Scaled.
+    contraction : float
+        By how much the inverse misses 1, at most.
+    """
+
+    scale: Array
+    matrix: Array
+    inverse: Array
+    contraction: float
+
+    @classmethod
+    def of(cls, K: Array) -> Core | None:
+        """None where no inverse is proved."""
+        size = len(K)
+        if not size:
+            return cls(np.ones(0), K, K, 0.0)
+        scale = np.ones(size)
+        for _ in range(_SCALINGS):
+            most = (np.abs(K) * scale * scale[:, None]).max(axis=1)
+            if not most.all():
+                return None
+            scale *= 2.0 ** np.round(-0.5 * np.log2(most))
+        matrix = K * scale * scale[:, None]
+        try:
+            inverse: Array = np.linalg.inv(matrix).astype(np.float64)
+        except np.linalg.LinAlgError:
+            return None
+        sizes = np.abs(inverse)
+        missed = np.abs(np.eye(size) - inverse @ matrix)
+        rounding = (size + 2) * _EPS * (sizes @ np.abs(matrix).sum(axis=1))
+        contraction = float((missed.sum(axis=1) + rounding).max())
+        return cls(scale, matrix, inverse, contraction) if contraction <= _CONTRACTION else None
+
+    def solve(self, right: Within) -> Within:
+        """The solution for each column."""
+        if not len(self.matrix):
+            return right
+        scale, rounding = self.scale[:, None], (len(self.matrix) + 3) * _EPS
+        goal = right.middle * scale
+        found = self.inverse @ goal
+        found += self.inverse @ (goal - self.matrix @ found)
+        terms = np.abs(self.matrix) @ np.abs(found) + np.abs(goal)
+        left = np.abs(goal - self.matrix @ found) + rounding * terms + right.radius * scale
+        radius = np.abs(self.inverse) @ left * (1.0 + rounding)
+        radius += self.contraction / (1.0 - self.contraction) * radius.max(axis=0, initial=0.0)
+        return Within(found * scale, radius * scale)
+
+
+@dataclass(frozen=True)
+class Movement:
+    """By what k movements of the data move the optimum of a basis.
+
+    Attributes
+    ----------
+    x : Within of shape (n, k)
+    z : Within of shape (m, k)
+        Multipliers; 0 of rows that are not in the basis.
+    rates : Within of shape (m, k)
+        Of the level of each row: of its multiplier, if it is in the basis, else of its slack.
+    """
+
+    x: Within
+    z: Within
+    rates: Within
+
+
+@dataclass(frozen=True)
+class Basis:
+    """Tight rows that make an optimum and its multipliers the one solution of linear equations.
+
+    Attributes
+    ----------
+    line : ProgramLine
+    fixing : int array of shape (f,)
+        Rows of the basis with one column.
+    fixed, free : int arrays of shapes (f,) and (n - f,)
+        The columns that these fix, and the others.
+    rows : int array
+        All other rows of the basis.
+    core : Core
+        Of free columns, then these rows.
+    """
+
+    line: ProgramLine
+    fixing: Index
+    fixed: Index
+    free: Index
+    rows: Index
+    core: Core
+
+    @classmethod
+    def of(cls, line: ProgramLine, members: Index) -> Basis | None:
+        """The basis of these rows; None where it is none, or where that is not proved."""
+        A = line.rows
+        single = np.diff(A.indptr)[members] == 1
+        fixing = members[single]
+        fixed, first = np.unique(A.indices[A.indptr[fixing]], return_index=True)
+        if first.size < fixing.size:
+            return None
+        fixing, rows = fixing[first], members[~single]
+        free = np.setdiff1d(np.arange(line.n), fixed)
+        if free.size + rows.size > _LARGEST:
+            return None
+        P, own = sp.csr_array(line.P)[free][:, free].toarray(), A[rows][:, free].toarray()
+        core = Core.of(np.block([[P, own.T], [own, np.zeros((rows.size, rows.size))]]))
+        return None if core is None else cls(line, fixing, fixed, free, rows, core)
+
+    @cached_property
+    def active(self) -> Mask:
+        """Rows of the basis, shape (m,)."""
+        found = np.zeros(self.line.m, dtype=np.bool_)
+        found[self.fixing] = found[self.rows] = True
+        return found
+
+    @cached_property
+    def inequality(self) -> Mask:
+        """Rows that are no equations, shape (m,)."""
+        return np.asarray(np.arange(self.line.m) >= self.line.equations)
+
+    @cached_property
+    def optimum(self) -> Movement:
+        """The optimum itself, a column, with levels for rates: what it is moved to from data that are 0."""
+        return self.moved(self.line.q[0][:, None], self.line.b[0][:, None])
+
+    @cached_property
+    def _parts(self) -> tuple[Any, ...]:
+        """Coefficients: P by free and by fixed rows; A by rows of the core; its columns that are fixed; and pivots."""
+        A, P = self.line.rows, sp.csr_array(self.line.P)
+        tall = sp.csr_array(A[self.rows].T)
+        return P[self.free], P[self.fixed], A[self.rows], tall[self.fixed], A.data[A.indptr[self.fixing]]
+
+    def moved(self, q: Array, b: Array) -> Movement:
+        """What movements of the data do, q (n, k) and b (m, k)."""
+        P_free, P_fixed, A_rows, A_fixed, pivots = self._parts
+        count = q.shape[1]
+        x = Within.of(np.zeros((self.line.n, count)))
+        z = Within.of(np.zeros((self.line.m, count)))
+        _put(x, self.fixed, Within.of(b[self.fixing]).over(pivots))
+        top = -times(P_free, x) - Within.of(q[self.free])
+        low = Within.of(b[self.rows]) - times(A_rows, x)
+        solved = self.core.solve(_stacked(top, low))
+        _put(x, self.free, solved[: self.free.size])
+        own = solved[self.free.size :]
+        _put(z, self.rows, own)
+        gradient = times(P_fixed, x) + Within.of(q[self.fixed]) + times(A_fixed, own)
+        _put(z, self.fixing, (-gradient).over(pivots))
+        rates = Within.of(b) - times(self.line.rows, x)
+        _put(rates, np.flatnonzero(self.active), z[self.active])
+        return Movement(x, z, rates)
+
+    @cached_property
+    def weak(self) -> Mask:
+        """Inequalities whose level is 0 up to rounding, shape (m,): where there are some, the basis is degenerate."""
+        return np.asarray(self.inequality & ~self.optimum.rates.is_positive[:, 0])
+
+    @cached_property
+    def dependent(self) -> Mask:
+        """Equations that are left out, as the others say what they say, shape (m,)."""
+        return ~self.inequality & ~self.active
+
+    @property
+    def is_degenerate(self) -> bool:
+        """Whether a level is 0, or an equation left out."""
+        return bool(self.weak.any() or self.dependent.any())
+
+    def _is_optimal(self, sizes: Sizes) -> bool:
+        """Whether no level is clearly below 0, left out equations hold, and columns are known well enough."""
+        levels, x = self.optimum.rates, self.optimum.x
+        if (levels.middle < -CLEAR * levels.radius)[self.inequality].any():
+            return False
+        if not levels.is_zero[self.dependent].all():
+            return False
+        largest = sizes.connected(np.abs(x.middle.T))[0]
+        room = largest.T * _KNOWN
+        return not (x.radius > room).any()
+
+
+def basis_at(line: ProgramLine, x: Array, z: Array) -> Basis | None:
+    """The basis of an optimum (x, z) at the beginning of a line; None where none is certified.
+
+    Examples
+    --------
+    The least 2 x0 + x1 with x0 >= 3 and x1 >= 0:
+
+    >>> import numpy as np
+    >>> from paretoclf.engine.reduction.of_arrays import line_of
+    >>> from paretoclf.path.basis import basis_at
+    >>> from paretoclf.problem.qp import QP
+    >>> line = line_of(QP(None, [2.0, 1.0], np.eye(2), [3.0, 0.0], None), {}, {})
+    >>> basis = basis_at(line, np.array([3.0, 0.0]), np.array([2.0, 1.0]))
+    >>> basis.is_degenerate, basis.moved(np.zeros((2, 1)), np.array([[-1.0], [0.0]])).x.middle.ravel().tolist()
+    (False, [1.0, 0.0])
+    """
+    sizes = Sizes(line)
+    units = Units.at(line, np.zeros(1), x[None], z[None], sizes)
+    equation = np.arange(line.m) < line.equations
+    slack = units.slacks[0] * (line.b[0] - line.A @ x)
+    price = units.prices((z > 0.0)[None])[0] * z
+    strict = equation | (price > np.maximum(slack, 0.0))
+    basis = Basis.of(line, np.flatnonzero(strict))
+    if basis is None and line.n <= _LARGEST:
+        labels = labels_of_rows(line, strict, strict | (slack <= CERTIFY))
+        held = labels[: line.n] == INSIDE
+        members = labels[line.n :] != INSIDE
+        if held.all() and not (strict & ~equation & ~members).any():
+            basis = Basis.of(line, np.flatnonzero(members))
+    return basis if basis is not None and basis._is_optimal(sizes) else None
+
+
+def _put(into: Within, places: Any, numbers: Within) -> None:
+    """Write numbers into rows."""
+    into.middle[places], into.radius[places] = numbers.middle, numbers.radius
+
+
+def _stacked(top: Within, low: Within) -> Within:
+    """One above the other."""
+    return Within(np.vstack([top.middle, low.middle]), np.vstack([top.radius, low.radius]))

@@ -1,0 +1,70 @@
+"""One optimum of a linear or quadratic program, proved; or why there is none, in words that know of no line."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+
+from paretoclf.common.checks import Array
+from paretoclf.common.errors import InputError
+from paretoclf.engine.general import follow
+from paretoclf.engine.reduction.presolve import reduce
+from paretoclf.engine.reduction.program import ProgramLine
+from paretoclf.path.of_problem import trace_problem
+from paretoclf.path.program_ends import beyond_of, ray_of
+from paretoclf.proof.rays import judge_ray
+
+
+def standing(line: ProgramLine) -> ProgramLine:
+    """The program at the beginning of a line, where it stays."""
+    q, b, constant = (np.stack([ends[0], ends[0]]) for ends in (line.q, line.b, line.constant))
+    return replace(line, q=q, b=b, constant=constant)
+
+
+def optimum(line: ProgramLine) -> tuple[Array, Array]:
+    """Columns and multipliers of an optimum at the beginning of a line, proved.
+
+    Raises
+    ------
+    InputError
+        If there is none: what is contradictory, or along which variables the objective has no bound.
+    DegeneratePathError
+        If it cannot be proved.
+
+    Examples
+    --------
+    >>> from paretoclf.engine.reduction.of_arrays import line_of
+    >>> from paretoclf.path.optimum import optimum
+    >>> from paretoclf.problem.qp import QP
+    >>> [each.tolist() for each in optimum(line_of(QP(None, [2.0], [[1.0]], [3.0], None), {}, {}))]
+    [[3.0], [2.0]]
+    """
+    still = standing(line)
+    source = SimpleNamespace(line=still, ends=({}, {}), seconds=0.0)
+    try:
+        path = trace_problem(source, progress=False)
+    except InputError as error:
+        raise _none(still) or error from None
+    x, z = path.points.segment(0)
+    return x[0], z[0]
+
+
+def _none(line: ProgramLine) -> InputError | None:
+    """Why a program has no optimum; None where that is not what was wrong with it."""
+    with suppress(InputError):
+        reduced = reduce(line)
+        found = follow(reduced.problem, progress=False)
+        if len(found.labels):
+            return None
+        ray = ray_of(reduced, found)
+        why = beyond_of(line, found.status, ray, 0.0, judge_ray(line, found.status, ray, 0.0))
+        names = ", ".join(why.blame) or "what CVXPY added"
+        if found.status == "infeasible":
+            said = f"no point satisfies {names}: relax one of them"
+        else:
+            said = f"the objective has no bound along {names}: bound it, or what it is made of"
+        return InputError(f"problem must have an optimum, got one that is {found.status}: {said}")
+    return None
