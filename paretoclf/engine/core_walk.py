@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,9 @@ class CoreWalk:
     logs = True  # whether points of many items are logged
 
     def __init__(self, data: Data, labels: Index) -> None:
-        H, *more = self.columns(data.problem)
+        if type(self) not in data.read:
+            data.read[type(self)] = self.columns(data.problem)
+        H, *more = data.read[type(self)]
         sides = np.stack([data.low, data.up, data.below, data.above])
         masks = np.stack([data.has_low, data.has_up, data.soft_low, data.soft_up, data.fixed])
         own = np.ascontiguousarray(data.q), sides, masks, np.array(labels, dtype=np.int64)
@@ -74,7 +77,7 @@ class CoreWalk:
         walk, stopped, items = self._walk, _PAUSED, len(self.labels)
         t, labels, joined = Grown(np.float64), Grown(np.int8, items), Grown(np.bool_)
         points = Grown(np.float64, items), Grown(np.float64, items)
-        writer = Writer(self._data) if keep and self.logs and items >= LOGGED else None
+        writer = Writer(replace(self._data, read={})) if keep and self.logs and items >= LOGGED else None
         t.add(np.full(1, walk.t))
         turn = min(_TURN, 1 + _PASSED // max(items, 1))
         while stopped == _PAUSED:

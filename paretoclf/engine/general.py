@@ -200,15 +200,22 @@ def equilibrated(problem: ParametricQP) -> tuple[ParametricQP, Array]:
 def _scaled(M: Any, rows: Array, columns: Array) -> Any:
     """An array, sparse or not, in units of its rows and columns."""
     if sp.issparse(M):
-        return sp.csr_array(sp.diags_array(rows) @ M @ sp.diags_array(columns))
-    return rows[:, None] * M * columns
+        M = sp.csr_array(M)
+        of_rows = np.repeat(rows, np.diff(M.indptr))
+        return sp.csr_array((M.data * of_rows * columns[M.indices], M.indices, M.indptr), shape=M.shape)
+    found = rows[:, None] * M
+    found *= columns
+    return found
 
 
 def _largest(M: Any, units: Array) -> Array:
     """The largest entry of each row of an array, sparse or not, without negative ones, its columns in some units."""
+    found = np.zeros(M.shape[0])
     if not sp.issparse(M):
-        return np.asarray((M * units).max(axis=1, initial=0.0))
-    found, some = np.zeros(M.shape[0]), np.flatnonzero(np.diff(M.indptr))
+        for part in blocks(*M.shape):
+            np.max(M[part] * units, axis=1, initial=0.0, out=found[part])
+        return found
+    some = np.flatnonzero(np.diff(M.indptr))
     if some.size:
         found[some] = np.maximum.reduceat(M.data * units[M.indices], M.indptr[some])
     return found

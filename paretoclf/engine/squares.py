@@ -14,6 +14,7 @@ import numpy as np
 
 from paretoclf.common.checks import Array, Index
 from paretoclf.engine.in_fractions import SEMIDEFINITE
+from paretoclf.engine.reduction.products import blocks
 from paretoclf.engine.start import Data, first_labels
 from paretoclf.problem.parametric_qp import INSIDE, LOWER, ParametricQP, Trace
 
@@ -63,7 +64,14 @@ def root(P: Array, most: int, missed: float = SEMIDEFINITE) -> Array | None:
     F, unit = F[:rank], np.sqrt(diagonal)
     if rank == np.count_nonzero(diagonal):
         return None
-    return F if (np.abs(F.T @ F - P) <= missed * np.multiply.outer(unit, unit)).all() else None
+    return F if all(_is_square(F, P, part, missed * unit[part, None] * unit) for part in blocks(*P.shape)) else None
+
+
+def _is_square(F: Array, P: Array, rows: slice, most: Array) -> bool:
+    """Whether some rows of F'F are those of P, up to so much in each entry."""
+    off = F[:, rows].T @ F
+    off -= P[rows]
+    return bool((np.abs(off, out=off) <= most).all())
 
 
 def _squared(problem: ParametricQP, F: Array, m: int) -> ParametricQP:

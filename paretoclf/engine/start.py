@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Protocol
 
@@ -15,7 +15,10 @@ from paretoclf.problem.parametric_qp import ABOVE, BELOW, INSIDE, LOWER, UPPER, 
 
 @dataclass(frozen=True)
 class Data:
-    """A problem with zeros in place of infinite bounds and slopes, and masks that say where they are."""
+    """A problem with zeros in place of infinite bounds and slopes, and masks that say where they are.
+
+    ``read`` has what engines have read of its matrices, by their class: once for all lines that lead to it.
+    """
 
     problem: ParametricQP
     q: Any
@@ -28,6 +31,7 @@ class Data:
     soft_low: Mask
     soft_up: Mask
     fixed: Mask
+    read: dict[type, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def of(cls, problem: ParametricQP) -> Data:

@@ -101,8 +101,9 @@ class ParametricQP:
         """The same with P and A as arrays; InputError where there is no memory for them."""
         if sp.issparse(self.P):
             n, m = self.n, self.items - self.n
-            what = "what is left of the compiled program, as an array"
-            require_memory(8 * (3 * n + 4 * m) * n, what, "use fewer rows, or a sweep")
+            what = f"what is left of the compiled program, {n} columns and {m} rows, as an array"
+            largest = "variables" if 3 * n >= 4 * m else "constraints"
+            require_memory(8 * (3 * n + 4 * m) * n, what, f"use fewer {largest}, or a sweep")
             return replace(self, P=self.P.toarray(), A=self.A.toarray())
         return replace(self, P=self.P.whole()) if hasattr(self.P, "whole") else self
 

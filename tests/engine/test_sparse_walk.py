@@ -211,11 +211,12 @@ def test_what_becomes_dense_is_still_reduced_where_that_is_small():
     assert isinstance(problem.P, np.ndarray)
 
 
-def test_a_factor_model_is_substituted():
-    """One level of equations, no chain: a small dense problem is better than a large sparse one."""
+def test_a_factor_model_keeps_its_factors():
+    """Their square would be all of P; own variances are substituted. What is left is small enough for arrays."""
     reduced = reduce(program_line(*portfolio(420, 15))).problem
     assert isinstance(reduced.P, np.ndarray)
-    assert reduced.items == 420 + 1
+    assert reduced.items == 420 + 15 + 15 + 1
+    assert np.count_nonzero(reduced.P) == 420 + 15
 
 
 def test_a_path_whose_proof_fails_is_followed_again_by_the_dense_engines(monkeypatch):

@@ -6,8 +6,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
-from paretoclf.problem.parametric_qp import points_of, shortest_stretch
+from paretoclf.common import memory
+from paretoclf.common.errors import InputError
+from paretoclf.problem.parametric_qp import ParametricQP, points_of, shortest_stretch
 
 
 def test_each_number_that_moves_says_as_much_as_its_rounding_leaves():
@@ -38,3 +41,20 @@ def test_a_stretch_is_a_point_where_the_numbers_there_say_no_more():
     assert points_of(np.array([[0.1, 0.1 + 0.9e-9], [0.1, 0.1 + 2e-9]]), 1e3 * far - 1e9).tolist() == [False, False]
     assert points_of(np.array([[0.1, 0.1 + 0.9e-9], [0.1, 0.1 + 2e-9]]), far + 1e9).tolist() == [True, False]
     assert points_of(np.zeros((1, 2)), np.ones((2, 3))).tolist() == [True]
+
+
+@pytest.mark.parametrize(("n", "m", "word"), [(3000, 10, "variables"), (500, 10_000, "constraints")])
+def test_no_memory_for_arrays_names_what_there_is_too_much_of(n, m, word, monkeypatch):
+    """With a tenth of it there is enough."""
+    monkeypatch.setattr(memory, "available_memory", lambda: 2**27)
+
+    def sparse(n, m):
+        P, A = sp.csr_array((n, n)), sp.csr_array((m, n))
+        return ParametricQP.hard(P, A, np.zeros((2, n)), *np.zeros((2, 2, n + m)))
+
+    with pytest.raises(
+        InputError, match=f"{n} columns and {m} rows, as an array needs .* use fewer {word}, or a sweep"
+    ):
+        sparse(n, m).dense()
+    fewer = (n // 10, m) if word == "variables" else (n, m // 10)
+    assert sparse(*fewer).dense().P.shape == (fewer[0], fewer[0])

@@ -30,7 +30,9 @@ def squared(D: Any, inner: Any) -> Any:
     """The symmetric matrix ``D'inner D``; of an array where ``inner`` is a multiple of 1, half of it is computed."""
     diagonal = inner.diagonal()
     if not sp.issparse(D) and inner.nnz == diagonal.size and (diagonal == diagonal[0]).all():
-        return diagonal[0] * (D.T @ D)
+        found = D.T @ D
+        found *= diagonal[0]
+        return found
     found = D.T @ (inner @ D)
     return found if sp.issparse(D) else 0.5 * (found + found.T)
 

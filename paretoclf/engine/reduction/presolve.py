@@ -6,7 +6,8 @@ r"""Fewer items for the same problem: the reduction of a compiled program, and t
 4. A slack with a cost, alone in an equation, goes: the equation may be missed on that side, at its price.
 5. Parallel inequalities become one row with two bounds.
 6. Costs with kinks become soft bounds, of a variable where one is free to carry them, else of a row.
-7. A free variable that stands in one equation only is substituted.
+7. A free variable that stands in one equation only is substituted; one whose square costs only where that leaves fewer
+   entries to read (`paretoclf.engine.reduction.fill`): squares of long rows are never made.
 
 `paretoclf.engine.reduction.reduced` takes values and multipliers of the items to all columns x and multipliers z of the
 compiled program. No search, no tolerance: each step is undone in the reverse order. What comes back is judged on the
@@ -28,6 +29,7 @@ from paretoclf.common.errors import InputError
 from paretoclf.common.tolerances import PARALLEL, SAME_NUMBER, SUBSTITUTED
 from paretoclf.engine.reduction.entries import entries_of, for_products, placed, squared, without
 from paretoclf.engine.reduction.epigraphs import Kinked, epigraphs
+from paretoclf.engine.reduction.fill import worth_squaring
 from paretoclf.engine.reduction.products import plainly
 from paretoclf.engine.reduction.program import ProgramLine
 from paretoclf.engine.reduction.reduced import Carried, Item, Reduced, Substituted
@@ -35,8 +37,9 @@ from paretoclf.problem.parametric_qp import ParametricQP
 
 #: A program of so many columns and rows, and of no more entries than this share of all, is reduced so that it stays so.
 _LARGE, _THIN = 1500, 0.01
-#: What is left of any is followed on sparse bases from so many items, and up to this share of entries, on.
-_SPARSE, _SHARE = 350, 0.02
+#: What is left of any is followed on sparse bases from so many items, and up to this share of entries, on. Arrays of
+#: many items are slow to read: then the share may be larger.
+_SPARSE, _MANY = (350, 0.02), (_LARGE, 0.05)
 #: Chains of so many free variables, each in the equation of the next, stay where a problem without them would have so
 #: many times the entries that CVXPY compiled: sums that cancel along them lose the digits of what is last.
 _CHAIN, _FILLED = 8, 2
@@ -126,8 +129,8 @@ class _Reduction:
             return np.hstack([getattr(self, side)[:, V], given.reshape(-1, 2).T])
 
         A, names = M[K][:, V], tuple(self.line.column_name(int(j)) for j in V)
-        how = V.size, K.size, _SPARSE, _SHARE
-        thin = _is_thin(max([self.P.nnz, *(np.count_nonzero(each) for _, each in self.arrays)]) + A.nnz, *how)
+        most = max([self.P.nnz, *(np.count_nonzero(each) for _, each in self.arrays)])
+        thin = _stays_sparse(most + A.nnz, V.size, K.size)
         if thin:
             self._added()
         P = self.P[V][:, V]
@@ -142,7 +145,7 @@ class _Reduction:
             names=(*names, *self._row_names(K)),
         )
         return Reduced(
-            problem if _is_thin(P.nnz + A.nnz, *how) and thin else self._dense(problem, V),
+            problem if thin and _stays_sparse(P.nnz + A.nnz, V.size, K.size) else self._dense(problem, V),
             self.line,
             V,
             K,
@@ -159,7 +162,8 @@ class _Reduction:
         """The problem in columns V with P and A as arrays, and with all of P."""
         problem, place = problem.dense(), np.full(self.line.n, -1)
         place[V] = np.arange(V.size)
-        P = 0.5 * (problem.P + problem.P.T)
+        P = problem.P + problem.P.T
+        P *= 0.5
         for columns, more in self.arrays:
             at = plainly(place[columns])
             P[(at, at) if isinstance(at, slice) else np.ix_(at, at)] += more
@@ -410,6 +414,12 @@ class _Reduction:
             found = found[np.lexsort((rank[places[own[found]]], of[found]))]  # the one with the fewest terms in P
             R, first = np.unique(of[found], return_index=True)
             J, pivots = places[own[found[first]]], values[own[found[first]]]
+            goes = self.flat[J]
+            if (curved := ~goes).any():
+                goes[curved] = worth_squaring(self.P, M[R[curved]], J[curved])
+            if not goes.any():
+                return M, kept
+            R, J, pivots = R[goes], J[goes], pivots[goes]
             self._replace(M[R], np.array([self.items[r].lower for r in R.tolist()]).T, J, pivots)
             rows = np.array([self.items[r].rows[0][0] for r in R.tolist()])
             self.substituted.append(Substituted(rows, J, pivots))
@@ -463,7 +473,9 @@ class _Reduction:
     def _expression(self, item: Item) -> str:
         """A direction in the user's words: ``u[0] - u[1]``, or of which variables it is."""
         if item.places.size > 2:
-            return f"term of {', '.join(dict.fromkeys(self._stems[j] for j in item.places.tolist()))}"
+            names, of = self._stems
+            which, first = np.unique(of[item.places], return_index=True)
+            return f"term of {', '.join(names[k] for k in which[np.argsort(first)].tolist())}"
         said = ""
         for j, a in zip(item.places.tolist(), item.values.tolist(), strict=True):
             sign = ("-" if a < 0 else "") if not said else (" - " if a < 0 else " + ")
@@ -472,9 +484,17 @@ class _Reduction:
         return said
 
     @cached_property
-    def _stems(self) -> list[str]:
-        """The name of the variable that each column is an entry of."""
-        return [self.line.column_name(j).partition("[")[0] for j in range(self.line.n)]
+    def _stems(self) -> tuple[list[str], Index]:
+        """Names of variables, and which one each column is an entry of."""
+        number = dict[str, int]()
+        stems = (self.line.column_name(j).partition("[")[0] for j in range(self.line.n))
+        of = np.array([number.setdefault(stem, len(number)) for stem in stems], dtype=np.int64)
+        return list(number), of
+
+
+def _stays_sparse(entries: int, n: int, m: int) -> bool:
+    """Whether so many columns and rows with so many entries are followed on sparse bases."""
+    return any(_is_thin(entries, n, m, *how) for how in (_SPARSE, _MANY))
 
 
 def _is_thin(entries: int, n: int, m: int, least: int, share: float) -> bool:
