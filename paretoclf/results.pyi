@@ -28,6 +28,7 @@ from .path.quantile import QuantilePath as QuantilePath
 from .path.ranges import Ranges as Ranges
 from .problem.class_margins import ClassMargins as ClassMargins
 from .problem.classifiers import Classifier as Classifier
+from .problem.classifiers import FeatureRule as FeatureRule
 from .problem.classifiers import LinearRule as LinearRule
 from .problem.classifiers import RandomisedRule as RandomisedRule
 from .problem.classifiers import Rule as Rule

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 
 from paretoclf.common.checks import Array, check_labels
 from paretoclf.common.errors import InputError
+from paretoclf.problem.classifiers import FeatureRule, LinearRule, NoRule, Rule
 from paretoclf.problem.gram import Gram
 from paretoclf.problem.kernels import Kernel, Precomputed
 from paretoclf.problem.samples import Samples, signed
@@ -85,13 +87,55 @@ class SampleFormulation(Formulation):
 
     @property
     def signed(self) -> Samples:
-        """Rows of the Gram's factor (linear kernel: of X) times their labels, shape (n, k)."""
+        """Rows of the Gram's factor (linear kernel: of X; ``low_rank``: its features) times their labels, (n, k)."""
         return signed(self.gram.factor, self.y)
 
     @property
     def thin(self) -> bool:  # type: ignore[override]  # computed only when a model is built
         """Whether simple sparse linear algebra is fastest."""
         return self.gram.thin
+
+    def classifier(self, values: Mapping[str, float], numbers: Mapping[str, Any]) -> Rule:
+        """Read the classifier from named numbers: ``w . x + b`` from the variables ``w`` and ``b`` (or no b).
+
+        Where the features of the Gram are not the samples, w is of those that the primal is written with: of the
+        features where it has `signed` or the Gram's factor, of the samples where it has ``X``. Its number of entries
+        decides, and where there are as many features as columns, the matrix that stands in the primal itself. Where
+        neither does, or new samples have no features (a kernel without ``low_rank``), it is a `NoRule`.
+        """
+        rule = super().classifier(values, numbers)
+        features_are_samples = self.gram.linear and self.gram.origin is None
+        if features_are_samples or not isinstance(rule, LinearRule):
+            return rule
+        of_samples, of_features = self._written_with(rule.w.size)
+        if of_samples and of_features:
+            return NoRule(
+                f"{type(self).__name__} must override classifier(values, numbers): its w may be of the columns of X or "
+                f"of the features of its kernel, {rule.w.size} both. Return LinearRule(numbers['w'], numbers['b']), or "
+                "FeatureRule(self.gram, numbers['w'], numbers['b']), of paretoclf.results"
+            )
+        if not of_features:
+            return rule
+        if self.gram.features is None:
+            return NoRule(
+                f"{type(self).__name__} must have features of new samples to have a classifier: its w is of a factor "
+                "of the kernel matrix. Pass low_rank=1e-8, or override classifier(values, numbers)"
+            )
+        return FeatureRule(self.gram, rule.w, rule.b)
+
+    def _written_with(self, width: int) -> tuple[bool, bool]:
+        """Whether a slope of so many entries may be one of the columns of X, and one of the Gram's factor."""
+        fits = self.X.shape[1] == width, self.gram.factor.shape[1] == width
+        return self._stands_in_the_primal if all(fits) and any(self._stands_in_the_primal) else fits
+
+    @cached_property
+    def _stands_in_the_primal(self) -> tuple[bool, bool]:
+        """Whether X is a constant of the primal, up to signs, and whether the Gram's factor is."""
+        constants = [constant.value for constant in self.primal.constants()]
+        of_samples, of_features = (
+            any(_equal_up_to_signs(each, matrix) for each in constants) for matrix in (self.X, self.gram.factor)
+        )
+        return of_samples, of_features
 
     def without(self, samples: Any) -> Self:
         """The same formulation of all other samples.
@@ -118,6 +162,11 @@ class SampleFormulation(Formulation):
     def __repr__(self) -> str:
         sizes = f"{self.n} samples ({self.n_plus} positive, {self.n_minus} negative)"
         return f"{type(self).__name__}({sizes}, {self.X.shape[1]} columns, {self.kernel})"
+
+
+def _equal_up_to_signs(a: Any, b: Samples) -> bool:
+    """Whether two arrays or sparse matrices have the same entries but for their signs."""
+    return np.shape(a) == b.shape and not (abs(a) != abs(b)).sum()
 
 
 def margins_read(gram: Gram, found: Mapping[Form, Mapping[str, Any]]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from paretoclf.common.checks import Array, Rng, check_inside, check_rng, keep, r
 from paretoclf.common.errors import InputError
 from paretoclf.problem.gram import Gram
 from paretoclf.problem.intercepts import best_intercepts, intercept_interval, point_of, sides
-from paretoclf.problem.samples import Names, check_samples
+from paretoclf.problem.samples import Names, Samples, check_samples
 
 
 def finite_scores(scores: Array) -> Array:
@@ -47,6 +47,14 @@ class Rule:
     def decision_function(self, X: Any) -> Array:
         """Scores f of shape (m,)."""
         raise NotImplementedError
+
+    def terms(self, X: Any) -> Array:
+        """Sums of the absolute terms of which scores are sums, shape (m,): what these are rounded relative to.
+
+        Of a rule whose terms are not known the largest of the scores.
+        """
+        scores = self.decision_function(X)
+        return np.full(scores.shape, np.abs(scores).max(initial=0.0))
 
     def predict(self, X: Any, *, rng: Rng | None = None) -> Array:
         """Labels -1 and +1 of shape (m,).
@@ -124,10 +132,69 @@ class LinearRule(Rule):
 
     def decision_function(self, X: Any) -> Array:
         """Scores f of shape (m,), for samples of shape (m, d), dense or sparse."""
-        samples = check_samples(X, n_features=self.slope.size, names=self.names)
+        samples = self._checked(X)
         with np.errstate(over="ignore", invalid="ignore"):
             products = np.asarray(samples @ self.slope)
         return finite_scores(products) + self.b
+
+    def terms(self, X: Any) -> Array:
+        """Sums of the absolute terms of the scores, shape (m,)."""
+        return np.asarray(abs(self._checked(X)) @ np.abs(self.slope) + abs(self.b))
+
+    def _checked(self, X: Any) -> Samples:
+        """Samples that fit."""
+        return check_samples(X, n_features=self.slope.size, names=self.names)
+
+
+@dataclass(frozen=True)
+class FeatureRule(Rule):
+    """A hyperplane among the features that a Gram makes of samples, ``f(x) = <w, features of x> + b``.
+
+    Parameters
+    ----------
+    gram : Gram
+        What makes the features: of a kernel with ``low_rank``, or of a linear one that measures them from its origin.
+    slope : array of shape (k,)
+        w, one entry for each feature.
+    b_at_origin : float
+        Intercept of the features as the Gram measures them; `b` unless the samples lie far from 0.
+
+    Examples
+    --------
+    >>> import paretoclf as pc
+    >>> from paretoclf.problem.classifiers import FeatureRule
+    >>> squares = pc.Gram([[1.0], [2.0]], lambda A, B: (A @ B.T) ** 2, low_rank=1)  # its feature is x * x
+    >>> FeatureRule(squares, [1.0], -4.0).decision_function([[1.0], [3.0]])
+    array([-3.,  5.])
+    """
+
+    gram: Gram = field(repr=False)
+    slope: Array = field(repr=False)
+    b_at_origin: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "slope", real_array(self.slope, "slope", copy=True))
+
+    @property
+    def w(self) -> Array:
+        """Slope in the features, shape (k,)."""
+        return self.slope
+
+    @property
+    def b(self) -> float:  # type: ignore[override]  # computed, where the base has a number
+        """Intercept."""
+        return self.gram.intercept(self.b_at_origin, lambda: self.slope)
+
+    def decision_function(self, X: Any) -> Array:
+        """Scores f of shape (m,), for samples as the Gram takes them."""
+        features = self.gram.mapped(X)
+        with np.errstate(over="ignore", invalid="ignore"):
+            products = np.asarray(features @ self.slope)
+        return finite_scores(products) + self.b_at_origin
+
+    def terms(self, X: Any) -> Array:
+        """Sums of the absolute terms of the scores, shape (m,)."""
+        return np.asarray(abs(self.gram.mapped(X)) @ np.abs(self.slope) + abs(self.b_at_origin))
 
 
 @dataclass(frozen=True)
@@ -234,6 +301,12 @@ class GramRule(Rule):
         with np.errstate(over="ignore", invalid="ignore"):
             products = gram_scores(self.gram, self.coef, self.slope, 0.0, X)
         return finite_scores(products) + self.b_at_origin
+
+    def terms(self, X: Any) -> Array:
+        """Sums of the absolute terms of the scores, shape (m,): coefficients times kernel values, and the intercept."""
+        new, features, sizes = abs(self.gram.mapped(X)), self.gram.features, np.abs(self.coef)
+        slopes = sizes if features is None else abs(features).T @ sizes
+        return np.asarray(new @ slopes + abs(self.b_at_origin))
 
 
 @dataclass(frozen=True, repr=False)

@@ -9,6 +9,7 @@ from pathlib import Path
 import cvxpy as cp
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import paretoclf as pc
 from paretoclf.common.errors import InputError
@@ -359,6 +360,123 @@ def test_a_formulation_of_ones_own_against_ours(gaussians):
         pc.compare(pc.sweep(Mine(X, y), **grid), pc.QuantileSVM(X, y))
     with pytest.raises(InputError, match="n must be"):
         pc.compare(pc.sweep(Mine(X, y), **grid), pc.TwoCSVM(X, y), n=0)
+
+
+class SquaredSlacks(pc.SampleFormulation):
+    """The class of the how-to, for any kernel; what it is written with may be changed."""
+
+    domain = {"C": pc.POSITIVE}  # noqa: RUF012  # what a user writes
+
+    @property
+    def rows(self):
+        return self.signed
+
+    @cached_property
+    def primal(self):
+        w, b, xi = cp.Variable(self.rows.shape[1], name="w"), cp.Variable(name="b"), cp.Variable(self.n, name="xi")
+        margin = (self.rows @ w + self.y * b >= 1 - xi).set_label("margin")
+        return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + self.parameters["C"] * cp.sum_squares(xi)), [margin])
+
+
+class OfSamples(SquaredSlacks):
+    """It leaves the kernel aside."""
+
+    @property
+    def rows(self):
+        return self.X * self.y[:, None]
+
+
+class Rescaled(SquaredSlacks):
+    """Its rows are neither samples nor features, but twice the ones or the others."""
+
+    @property
+    def rows(self):
+        return 2.0 * self.signed
+
+
+class FarAway(SquaredSlacks):
+    """Its samples may be moved: features are measured from the middle of samples that lie far from 0."""
+
+    free_origin = True
+
+
+def ring(d=3):
+    """Samples inside and outside of a sphere."""
+    X = np.random.default_rng(0).normal(size=(60, d))
+    return X, np.where((X**2).sum(axis=1) > 0.7 * d, 1.0, -1.0)
+
+
+def dot_product(A, B):
+    return A @ B.T
+
+
+def quadratic(A, B):
+    return (A @ B.T + 1.0) ** 2
+
+
+@pytest.mark.parametrize("kind", [SquaredSlacks, FarAway, OfSamples])
+@pytest.mark.parametrize(
+    ("kernel", "low_rank"),
+    [(pc.RBF(1.5), 3), (pc.RBF(1.5), 20), (quadratic, 3), (quadratic, 1e-9), (dot_product, 3), (None, None)],
+)
+def test_the_classifier_is_that_of_the_program_whatever_its_features_are(kind, kernel, low_rank):
+    X, y = ring()
+    far = 1e6 if kind is FarAway and kernel is None else 0.0
+    solution = (mine := kind(X + far, y, kernel, low_rank=low_rank)).solve(C=10.0)
+    rule, w, b = solution.classifier, solution.numbers["w"], float(solution.numbers["b"])
+    program = mine.y * (mine.rows @ w) + b  # what the margins of the program say
+    np.testing.assert_allclose(rule.decision_function(mine.X), program, atol=1e-6 * (1.0 + np.abs(program).max()))
+    assert (np.sign(program) == y).mean() >= 0.5
+    np.testing.assert_allclose(rule.w, w)
+    if kind is not OfSamples and kernel is not None:  # new samples: kernel values, by hand
+        new = np.random.default_rng(1).normal(size=(5, 3))
+        pivots, values = mine.gram.pivots, mine.gram.kernel
+        coef = np.linalg.solve(mine.gram.features[pivots].T, w)
+        np.testing.assert_allclose(rule.decision_function(new), values(new, X[pivots]) @ coef + b, atol=1e-6)
+
+
+def test_a_path_with_low_rank_counts_the_errors_of_its_program():
+    class Hinges(SquaredSlacks):
+        @cached_property
+        def primal(self):
+            w, b = cp.Variable(3, name="w"), cp.Variable(name="b")
+            hinges = cp.sum(cp.pos(1 - self.signed @ w - self.y * b))
+            return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + self.parameters["C"] * hinges))
+
+    X, y = ring()
+    mine = Hinges(X, y, pc.RBF(1.5), low_rank=3)
+    path = pc.trace(mine, C=(1.0, 10.0))
+    errors = path.error_curve(X, y)
+    for t in (0.13, 0.5, 0.91):
+        point = path.at(t).variables
+        wrong = y * np.sign(mine.gram.features @ point["w"] + point["b"]) < 0
+        assert errors.counts(t) == ((wrong & (y < 0)).sum(), (wrong & (y > 0)).sum())
+
+
+def test_a_slope_whose_features_are_not_known_is_no_classifier():
+    X, y = ring()
+    for kernel in (pc.RBF(1.5), dot_product):  # w has as many entries as a factor of the kernel matrix has columns
+        with pytest.raises(InputError, match=r"its w is of a factor of the kernel matrix\. Pass low_rank=1e-8"):
+            SquaredSlacks(X, y, kernel).solve(C=1.0).classifier.predict(X)
+        remedy = SquaredSlacks(X, y, kernel, low_rank=1e-8).solve(C=1.0)
+        assert remedy.classifier.predict(X).shape == y.shape
+    undecided = Rescaled(X, y, pc.RBF(1.5), low_rank=3)
+    with pytest.raises(InputError, match=r"of the columns of X or of the features of its kernel, 3 both"):
+        undecided.solve(C=1.0).classifier.predict(X)
+    undecided.classifier = lambda values, n: pc.results.FeatureRule(undecided.gram, n["w"], n["b"] / 2.0)
+    solution = undecided.solve(C=1.0)
+    program = 2.0 * undecided.gram.features @ solution.numbers["w"] + solution.numbers["b"]
+    np.testing.assert_allclose(2.0 * solution.classifier.decision_function(X), program, atol=1e-9)
+
+
+def test_sparse_samples_have_features_too():
+    X, y = ring()
+    thin = sp.csr_array(np.where(np.abs(X) > 0.5, X, 0.0))
+    for kind in (SquaredSlacks, OfSamples):
+        mine = kind(thin, y, pc.RBF(1.5), low_rank=3)
+        solution = mine.solve(C=10.0)
+        program = mine.y * (mine.rows @ solution.numbers["w"]) + solution.numbers["b"]
+        np.testing.assert_allclose(solution.classifier.decision_function(thin), program, atol=1e-9)
 
 
 def test_the_example_is_short():
