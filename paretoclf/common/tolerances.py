@@ -329,7 +329,7 @@ SAME_NUMBER = 1e-15
 PARALLEL = 1e-13
 
 #: Compiled programs: a number that is off the straight line in a third point, by more than this share of its size, is
-#: not affine in t.
+#: not affine in t; nor is a score that is off it by more than this share of the terms that it is a sum of.
 AFFINE = 1e-12
 
 #: Compiled programs: the duality gap is a sum of products of slacks and multipliers, and each slack is rounded by up to

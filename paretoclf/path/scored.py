@@ -7,7 +7,7 @@ classifier that is linear in its variables or multipliers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ import numpy as np
 
 from paretoclf.common.checks import Array, Rng
 from paretoclf.common.errors import InputError
-from paretoclf.common.tolerances import CERTIFY, SCORE_TIE
+from paretoclf.common.tolerances import AFFINE, CERTIFY, SCORE_TIE
 from paretoclf.path.on_line import OnLine
 from paretoclf.roc.scores import PathScores
 
@@ -97,18 +97,13 @@ class Scored(OnLine):
         names = (*self.program.multipliers, *self.program.variables)
         tables = {name: cache(partial(self._at_three, name)) for name in names}
         places = np.array([t[long], 0.5 * (t[long] + t[long + 1]), t[long + 1]])
-        start, middle, end = (
-            np.array(
-                [
-                    rule(at, _NumbersAt(tables, 3 * j + k)).decision_function(X)
-                    for j, at in zip(long.tolist(), each.tolist(), strict=True)
-                ]
-            ).T
+        rules = [
+            [rule(at, _NumbersAt(tables, 3 * j + k)) for j, at in zip(long.tolist(), each.tolist(), strict=True)]
             for k, each in enumerate(places)
-        )
+        ]
+        start, middle, end = (np.array([each.decision_function(X) for each in some]).T for some in rules)
+        _check_affine(X, (start, middle, end), rules)
         size = np.maximum(np.abs(start), np.abs(end)).max(initial=0.0)
-        if np.abs(middle - 0.5 * (start + end)).max(initial=0.0) > CERTIFY * size:
-            raise InputError("path must have a classifier whose scores are affine between breakpoints: use sweep")
         for each in (start, end):  # where w = 0 all are 0, not noise
             each[:, np.abs(each).max(axis=0, initial=0.0) <= SCORE_TIE * size] = 0.0
         return PathScores(np.append(t[long], t[-1]), start, end)
@@ -150,3 +145,31 @@ class Scored(OnLine):
     def like(self, formulation: Any) -> Any:
         """The same line of another formulation, traced in the same way."""
         raise NotImplementedError
+
+
+def _check_affine(X: Any, scores: tuple[Array, Array, Array], rules: Sequence[Sequence[Rule]]) -> None:
+    """InputError unless all scores in the middles of pieces are on the chords of their own piece.
+
+    A score may be off by CERTIFY of itself on that piece, or by the rounding of the terms that it is a sum of there.
+    What it is on other pieces, or the scores of other samples, have no part in it.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (m, d)
+        Samples.
+    scores : three arrays of shape (m, k)
+        Where k pieces start, in their middles, and where they end.
+    rules : three sequences of k rules
+        The classifiers there.
+    """
+    start, middle, end = scores
+    off = np.abs(middle - 0.5 * (start + end))
+    own = np.maximum.reduce([np.abs(each) for each in scores])
+    for piece in np.flatnonzero((off > CERTIFY * own).any(axis=0)).tolist():
+        terms = np.maximum.reduce([some[piece].terms(X) for some in rules])
+        bent = off[:, piece] > np.maximum(CERTIFY * own[:, piece], AFFINE * terms)
+        if bent.any():
+            raise InputError(
+                "path must have a classifier whose scores are affine between breakpoints, got one that bends by "
+                f"{off[bent, piece][0]:.3g} for sample {np.flatnonzero(bent)[0]}: use sweep"
+            )

@@ -177,6 +177,69 @@ def test_a_classifier_that_bends_between_breakpoints_is_refused(data):
         path.scores(new)
 
 
+def bending(level=0.0):
+    """A slope (w, u), where w = s (r - level) bends with s = t and r = 2 t, and u = 1e9 t, which is affine."""
+    w, v, s, r = cp.Variable(2, name="w"), cp.Variable(name="v"), cp.Parameter(name="s"), cp.Parameter(name="r")
+    objective = w[0] + cp.square(v + level - r) + cp.square(w[1] / 1e9 - r / 2)
+    return cp.Problem(cp.Minimize(objective), [w[0] >= s * v]), {s: 0.0, r: 0.0}, {s: 1.0, r: 2.0}
+
+
+@pytest.mark.parametrize("others", [[], [[0.0, 1.0]], [[0.0, 1e9]]])
+def test_a_parabola_is_refused_however_large_other_scores_are(others):
+    """Before: beside a score of 1e9 it was read as its chord."""
+    path = pc.trace(*bending())
+    for t in (0.25, 0.5):  # v = r - s / 2 is the best for w = s v
+        assert path.rule(t).decision_function([[1.0, 0.0]])[0] == pytest.approx(t * (2 * t - t / 2))
+    with pytest.raises(pc.InputError, match=rf"bends by 0\.375 for sample {len(others)}: use sweep"):
+        path.scores([*others, [1.0, 0.0]])
+    if others:  # what is affine itself is counted, whatever stands beside it
+        assert path.scores(others)(0.3) == pytest.approx([path.rule(0.3).decision_function(others)[0]])
+    labels = np.resize([1, -1], len(others) + 1)
+    if others:
+        with pytest.raises(pc.InputError, match="bends by"):
+            path.error_curve([*others, [1.0, 0.0]], labels)
+
+
+def test_a_parabola_is_refused_however_large_its_scores_are_elsewhere():
+    """Two pieces: from t = 1/2 on a price of 1e9 moves w away, and the bend before it is 1e-9 of that."""
+    w, v, s, r = cp.Variable(1, name="w"), cp.Variable(name="v"), cp.Parameter(name="s"), cp.Parameter(name="r")
+    far = cp.Variable(name="far")
+    rows = [w[0] >= s * v, far >= 1e10 * (r - 1), far >= 0, w[0] >= s * v + far]
+    path = pc.trace(cp.Problem(cp.Minimize(w[0] + cp.square(v - r) + far), rows), {s: 0.0, r: 0.0}, {s: 1.0, r: 2.0})
+    assert path.breakpoints.size > 2
+    t = path.breakpoints[1]
+    scores = [path.rule(share * t).decision_function([[1.0]])[0] for share in (0.0, 0.5, 1.0)]
+    assert abs(scores[1] - (scores[0] + scores[2]) / 2) > 0.05
+    with pytest.raises(pc.InputError, match="bends by"):
+        path.scores([[1.0]])
+
+
+def test_rounding_of_terms_is_no_bend(data):
+    """Before: a score that is 0 but for the rounding of its terms was no affine function, unless beside others."""
+    X, y, _ = data
+    twice = np.column_stack([X, X[:, ::-1] / 3.0])  # so that w is (u, u[::-1] / 3), up to rounding
+    w, lam = cp.Variable(6, name="w"), cp.Parameter(nonneg=True, name="lam")
+    hinges = cp.sum(cp.pos(1 - cp.multiply(y, twice @ w)))
+    path = pc.trace(cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + lam * hinges)), {lam: 0.1}, {lam: 1.0})
+    still = np.array([[1.0, 0.0, 0.0, 0.0, 0.0, -3.0], [0.0, 1e3, 0.0, 0.0, -3e3, 0.0]])
+    assert np.abs([path.rule(t).decision_function(still) for t in (0.1, 0.7)]).max() < 1e-11
+    for samples in (still[:1], still, np.vstack([still, twice])):
+        scores = path.scores(samples)
+        for t in (0.1, 0.7):
+            assert np.abs(scores(t) - path.rule(t).decision_function(samples)).max() < 1e-11
+
+
+def test_terms_are_what_scores_are_sums_of(data):
+    X, y, new = data
+    rule = LinearRule([1.0, -2.0, 3.0], -0.5)
+    assert rule.terms([[1.0, 1.0, -1.0]]).tolist() == [6.5]
+    kernel = pc.TwoCSVM(X, y, pc.RBF(1.5)).solve(1.0, 2.0).classifier
+    by_hand = pc.RBF(1.5)(new, X) @ np.abs(kernel.coef) + abs(kernel.b)
+    np.testing.assert_allclose(kernel.terms(new), by_hand)
+    linear = pc.TwoCSVM(X, y).solve(1.0, 2.0).classifier
+    np.testing.assert_allclose(linear.terms(new), np.abs(new) @ np.abs(X).T @ np.abs(linear.coef) + abs(linear.b))
+
+
 def test_a_path_from_a_file_has_no_classifier(path, tmp_path):
     path.save(tmp_path / "path.npz")
     with pytest.raises(pc.InputError, match="needs the problem"):
