@@ -411,7 +411,7 @@ def _rates(
     found = {}
     for name, reading in readings.items():
         used = reading.factor != 0.0
-        loose = [(used & mask[which][reading.place]) for mask in (own.at_point, own.beyond)]
+        loose = [(used & reading.at_places(mask[which])) for mask in (own.at_point, own.beyond)]
         point, beyond = (each.reshape(used.shape[0], -1).any(axis=1).reshape(reading.shape) for each in loose)
         rate = np.where(point | beyond, np.nan, rates[name])
         if (point | beyond).any():

@@ -63,6 +63,47 @@ def test_a_saved_path_reads_both_multipliers_of_a_row(tmp_path):
     assert again.proof.passes()
 
 
+@pytest.mark.parametrize("named", [False, True])
+@pytest.mark.parametrize("rows", [0, 2])
+def test_rows_without_a_bound_have_multipliers_of_0(rows, named, tmp_path):
+    """Before: an IndexError at every point, and a file of its own that was refused."""
+    names = (["a", "b"], [f"r{i}" for i in range(rows)]) if named else None
+    more = {"moves": {"s": {"q": [1.0, -1.0]}}, "names": names}
+    qp = pc.QP(np.diag([1.0, 4.0]), [0.0, 0.0], np.ones((rows, 2)) if rows else None, **more)
+    path = pc.trace(qp, {"s": 0}, {"s": 2})
+    assert path.proof.passes()
+    path.save(tmp_path / "path.npz")
+    path.page(tmp_path / "path.html")
+    x, duals = (["a", "b"], [f"r{i}" for i in range(rows)]) if named else (["x"], ["y"] * (rows > 0))
+    for each in (path, pc.load(tmp_path / "path.npz")):
+        for t in (0.0, 0.3, 1.0):
+            point, best = each.at(t), np.array([-2.0 * t, 0.5 * t])  # -q / P
+            found = np.concatenate([np.atleast_1d(point.variables[name]) for name in x])
+            np.testing.assert_allclose(found, best, atol=1e-12)
+            assert point.value == pytest.approx(-((2.0 * t) ** 2) / 2.0 * 1.25)
+            assert list(point.duals) == duals
+            assert not any(np.any(multiplier) for multiplier in point.duals.values())
+        right = each.slopes(0.5).right
+        assert right.value == pytest.approx(-2.5)
+        assert not any(np.any(rate) for rate in right.duals.values())
+        for name in duals:
+            assert not np.any(each.along(name)[1])
+            assert not np.any(each.shadow_price(name)(0.5))
+    rates = pc.derivatives(qp, {"s": 1.0})
+    assert (rates.right.value, list(rates.right.duals)) == (0.0, duals)
+    assert np.concatenate([np.atleast_1d(rates.right.variables[name]) for name in x]).tolist() == [-1.0, 0.25]
+
+
+def test_a_file_in_which_a_multiplier_has_no_place_is_refused(tmp_path):
+    qp = pc.QP(np.eye(1), [0.0], [[1.0]], moves={"s": {"q": [1.0]}})
+    pc.trace(qp, {"s": 0}, {"s": 1}).save(tmp_path / "path.npz")
+    with np.load(tmp_path / "path.npz", allow_pickle=False) as stored:
+        changed = {**stored, "program_multipliers_factor": np.array([1.0, 0.0])}
+    np.savez(tmp_path / "changed.npz", **changed)
+    with pytest.raises(pc.InputError, match="factors of multipliers must be 0 where a program has none"):
+        pc.load(tmp_path / "changed.npz")
+
+
 def test_somebodys_path_is_judged_with_its_multipliers():
     (P, q, A, low, high), moves = random_qp(4)
     path = pc.trace(pc.QP(P, q, A, low, high, moves=moves), {"cost": 0}, {"cost": 1})

@@ -38,8 +38,12 @@ class Reading:
 
     def of(self, vector: Array) -> Any:
         """The entries in their shape."""
-        found = self.factor * vector[self.place]
+        found = self.factor * self.at_places(vector)
         return (found if found.ndim == 1 else found.sum(axis=1)).reshape(self.shape)
+
+    def at_places(self, vector: Array) -> Any:
+        """The entries of a vector at the places; where the vector has none, as every factor is 0 then, zeros."""
+        return vector[self.place] if vector.size else np.zeros(self.place.shape, vector.dtype)
 
     def spread(self, entries: Array, free: Mask) -> tuple[Index, Array]:
         """Places in the vector, and what stands there where the entries are these: of two places on that of their sign.
@@ -49,7 +53,7 @@ class Reading:
         used = self.factor != 0.0
         values = np.reshape(entries, (-1,) + (1,) * (self.factor.ndim - 1)) / np.where(used, self.factor, 1.0)
         if self.factor.ndim > 1:
-            values = np.where(free[self.place], values, np.maximum(values, 0.0))
+            values = np.where(self.at_places(free), values, np.maximum(values, 0.0))
         return self.place[used], values[used]
 
     @property

@@ -68,7 +68,9 @@ def _readings(stored: Mapping[str, Any], key: str, size: int) -> dict[str, Readi
         np.asarray(stored[f"program_{key}_place"]),
         finite(stored[f"program_{key}_factor"], f"{key} of a program"),
     )
-    whole(place, f"places of {key}", (None,), 0, size)
+    whole(place, f"places of {key}", (None,), 0, max(size, 1))
+    if size == 0 and factor.any():
+        raise InputError(f"factors of {key} must be 0 where a program has none")
     found, at = {}, 0
     shapes = {str(name): tuple(map(int, shape)) for name, shape in json.loads(str(stored[f"program_{key}"])).items()}
     total = sum(int(np.prod(shape)) for shape in shapes.values())
