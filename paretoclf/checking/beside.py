@@ -7,18 +7,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
+from paretoclf.checking.multipliers import dual_error
 from paretoclf.common.checks import Array, real_array
 from paretoclf.common.errors import InputError
-from paretoclf.common.linear_programs import linprog
-from paretoclf.common.tables import SHOWN, Tabular, listing
+from paretoclf.common.tables import SHOWN, Tabular, listing, rounded_up
 from paretoclf.common.tolerances import AFFINE, CERTIFY, STRANGERS
 from paretoclf.engine.reduction.program import between as between_ends
 from paretoclf.path.along import those
 from paretoclf.path.of_cones import ConePath
 from paretoclf.path.of_problem import ProblemPath
-from paretoclf.proof.row_units import Units
+from paretoclf.proof.cone_line import ConeLine
+from paretoclf.proof.scale import Objective, Scale, largest_of_rows
 
 
 @dataclass(frozen=True, repr=False)
@@ -29,14 +29,19 @@ class JudgedPoints(Tabular):
     ----------
     t : array of shape (k,)
     excess : array of shape (k,)
-        By how much its objective is worse than the proved optimal value, relative to that.
+        By how much its objective is worse than the proved optimal value, relative to ``scales``.
     violation : array of shape (k,)
         The largest violation of a constraint, relative to 1 + the larger of its sides.
     tol : float
     dual : array of shape (k,)
         How far multipliers are from optimal ones; 0 where none are given, nan where that is not known.
-    open : float
-        What the proof of the path leaves open, relative to the value.
+    scales : tuple of Scale
+        What the excess at each t is relative to, whatever happens at others: the largest of the size of the optimal
+        value, a thousandth of the largest term of the objective, and a hundredth of its unit.
+    left : array of shape (k,)
+        What the proof of the path leaves open there, relative to the same.
+    proved : bool
+        Whether the path is proved, if only within its own eps.
     parameters : mapping of str to array of shape (k,)
         The numbers among the parameters that move, at each t.
     """
@@ -46,8 +51,15 @@ class JudgedPoints(Tabular):
     violation: Array
     tol: float
     dual: Array
-    open: float = 0.0
+    scales: tuple[Scale, ...] = field(repr=False)
+    left: Array = field(repr=False)
+    proved: bool = True
     parameters: Mapping[str, Array] = field(default_factory=dict)
+
+    @property
+    def open(self) -> float:
+        """The most that the proof of the path leaves open, relative to the scale there."""
+        return float(np.max(self.left))
 
     @property
     def verdicts(self) -> list[str]:
@@ -60,25 +72,38 @@ class JudgedPoints(Tabular):
 
         ``"infeasible"``: a constraint is violated; ``"there is a better point"``, that of the path; ``"no feasible
         point is that good"``: the value is beyond the optimal one, by small violations; ``"wrong dual"``: a multiplier
-        contradicts the optimal point of the path; ``"the path is not proved"`` well enough to say.
+        contradicts the optimal point of the path. Undecided: ``"violations within 1e-08 buy that value"``, as a solver
+        leaves them; ``"known within 1e-02 only: refine it"``: so far the path is proved, and no further; ``"the path is
+        not proved"``; ``"the multipliers could not be judged"``.
         """
         return [reason for _, reason in self._judged]
 
     @property
     def _judged(self) -> list[tuple[str, str]]:
-        return [self._verdict(*each) for each in zip(self.excess, self.violation, self.dual, strict=True)]
+        return [self._verdict(k) for k in range(self.t.size)]
 
-    def _verdict(self, excess: float, violation: float, dual: float) -> tuple[str, str]:
+    def _verdict(self, k: int) -> tuple[str, str]:
         """Verdict and reason of a point."""
+        excess, violation, dual, left = (float(each[k]) for each in (self.excess, self.violation, self.dual, self.left))
         if not violation <= self.tol:
             return "not optimal", "infeasible"
-        if not abs(excess) <= self.tol + self.open:
-            return "not optimal", "there is a better point" if excess > 0 else "no feasible point is that good"
-        if dual > self.tol + self.open:
+        if excess > self.tol + left:
+            return "not optimal", "there is a better point"
+        if excess < -self.tol - left:
+            if violation <= CERTIFY:
+                return "undecided", f"violations within {CERTIFY:.0e} buy that value"
+            return "not optimal", "no feasible point is that good"
+        if dual > self.tol + left:
             return "not optimal", "wrong dual"
-        if max(abs(excess), self.open) <= self.tol and dual <= self.tol:
+        if max(abs(excess), left) <= self.tol and dual <= self.tol:
             return "optimal", ""
-        return "undecided", "the path is not proved"
+        return "undecided", self._unknown(dual, left)
+
+    def _unknown(self, dual: float, left: float) -> str:
+        """Why nothing is decided."""
+        if np.isnan(dual):
+            return "the multipliers could not be judged"
+        return f"known within {rounded_up(left)} only: refine it" if self.proved else "the path is not proved"
 
     def first_failure(self) -> int | None:
         """Index of the first point that is not proved optimal, or None."""
@@ -88,14 +113,37 @@ class JudgedPoints(Tabular):
         """Whether it is optimal everywhere."""
         return self.first_failure() is None
 
+    def explain(self, k: int | None = None) -> str:
+        """Say in words what was found at one point, and what its numbers are relative to.
+
+        Parameters
+        ----------
+        k : int, optional
+            Which point; by default the first that is not proved optimal, or else the one with the largest excess.
+        """
+        if k is None:
+            first = self.first_failure()
+            k = int(np.argmax(np.abs(self.excess))) if first is None else first
+        k = range(self.t.size)[k]
+        at = {name: each[k] for name, each in self.parameters.items()}
+        scale, verdict = self.scales[k], ": ".join(filter(None, self._judged[k]))
+        worse = "better" if self.excess[k] < 0 else "worse"
+        by = f"{abs(self.excess[k]):.1e} of {scale.size:.3g}, that is by {abs(self.excess[k]) * scale.size:.1e}"
+        return (
+            f"At t = {self.t[k]:.6g}{those(at)} {verdict} (tolerance {self.tol:.0e}). The objective is {worse} than "
+            f"the optimal value by {by}. That is relative to {scale}. The largest violation of a constraint is "
+            f"{self.violation[k]:.1e}, relative to 1 + the larger of its sides."
+        )
+
     def __repr__(self) -> str:
         names = ("t", *self.parameters, "excess", "violation")
-        head = " ".join([*(f"{name:>10}" for name in names), " verdict"])
+        head = " ".join([*(f"{name:>10}" for name in names), f"{'relative to':>16}", " verdict"])
         rows = []
         for k, (row, verdict) in enumerate(zip(self.records()[:SHOWN], self._judged, strict=False)):
             moving = " ".join(f"{each[k]:10.6g}" for each in self.parameters.values())
-            numbers = f"{row['excess']:10.1e} {row['violation']:10.1e}  {': '.join(filter(None, verdict))}"
-            rows.append(f"{row['t']:10.6f} {moving}{' ' if moving else ''}{numbers}")
+            numbers = f"{row['excess']:10.1e} {row['violation']:10.1e} {self.scales[k].briefly:>16}"
+            said = ": ".join(filter(None, verdict))
+            rows.append(f"{row['t']:10.6f} {moving}{' ' if moving else ''}{numbers}  {said}")
         return listing(head, rows, self.t.size, self._title())
 
     def _title(self) -> str:
@@ -110,6 +158,7 @@ class JudgedPoints(Tabular):
     def _rows(self) -> Iterator[dict[str, Any]]:
         for k, (verdict, reason) in enumerate(self._judged):
             named = {name: float(getattr(self, name)[k]) for name in ("t", "excess", "violation", "dual")}
+            named["scale"] = self.scales[k].size
             moving = {name: float(each[k]) for name, each in self.parameters.items()}
             yield {**moving, **named, "verdict": verdict, "reason": reason}
 
@@ -174,47 +223,46 @@ def judge_beside(
         wrong.append(_dual_error(path, s, _on_piece(theirs, j, share)) if theirs else 0.0)
     at, tried = np.array([s for s, _, _ in where]), np.array(found)
     best = np.array([path.value(s) for s, _, _ in where])
-    unit = np.maximum(np.abs(best), 1e-3 * max(float(np.abs(best).max()), np.finfo(float).tiny))
+    scales = scales_along(path, at, best)
+    sizes = np.array([scale.size for scale in scales])
     with np.errstate(over="ignore"):  # where the value is 0 all along
-        excess = path.program.sense * (source.sign * tried[:, 0] - best) / unit
+        excess = path.program.sense * (source.sign * tried[:, 0] - best) / sizes
     there = [path.parameters(s) for s in at]
     moving = {name: np.array([p[name] for p in there]) for name, value in there[0].items() if np.ndim(value) == 0}
-    return JudgedPoints(at, excess, tried[:, 1], tol, np.array(wrong), path.proof.worst.off_by, moving)
+    left, proved = _left_open(path, at) / sizes, path.proof.passes()
+    if not isinstance(path, ConePath):
+        left = np.maximum(left, path.proof.residual.max(initial=0.0))
+    return JudgedPoints(at, excess, tried[:, 1], tol, np.array(wrong), scales, left, proved, moving)
+
+
+def scales_along(path: ProblemPath | ConePath, at: Array, values: Array) -> tuple[Scale, ...]:
+    """What differences from the optimal value are relative to at each t, by the path's own point there."""
+    line, found = path.program, []
+    sizes = largest_of_rows(line.A)
+    for t, value in zip(at.tolist(), values.tolist(), strict=True):
+        P, A = line.matrices(t) if isinstance(line, ConeLine) else (line.P, line.A)
+        rows = sizes if A is line.A else largest_of_rows(A)
+        q, b, constant = (between_ends(ends, t) for ends in (line.q, line.b, line.constant))
+        objective = Objective(P, q, float(constant), rows, b)
+        found.append(objective.scale(path.compiled(t)[0], value))
+    return tuple(found)
+
+
+def _left_open(path: ProblemPath | ConePath, at: Array) -> Array:
+    """How far the optimal value at each t may be from the path's, as far as that is proved."""
+    if isinstance(path, ConePath):
+        if path.proof.why:
+            return np.full(at.size, np.inf)
+        return np.array([high - low for low, high in map(path.bounds, at.tolist())])
+    proof = path.proof
+    segment = np.clip(np.searchsorted(proof.t, at, side="right") - 1, 0, len(proof) - 1)
+    return np.asarray(np.maximum(proof.gaps[segment].max(axis=1), 0.0))
 
 
 def _dual_error(path: ProblemPath | ConePath, t: float, duals: Mapping[str, Array]) -> float:
-    """How far multipliers are from those of any optimum: signs, products with slacks, stationarity.
-
-    Those of rows that are not given are chosen as well as can be, by a linear program.
-    """
-    line, (x, own) = path.program, path.compiled(t)
-    z, known = np.zeros(line.m), np.zeros(line.m, dtype=bool)
-    equation = np.arange(line.m) < line.equations
-    for name, value in duals.items():
-        place, entries = line.multipliers[name].spread(value, equation)
-        z[place], known[place] = entries, True
-    slack, gradient = between_ends(line.b, t) - line.A @ x, line.P @ x + between_ends(line.q, t)
-    units = Units.at(line, np.array([t]), x[None], np.stack([z, own]))
-    price, room = units.prices(z[None] != 0.0)[0], units.slacks[0] * np.abs(slack)
-    sign = float((price * np.maximum(-z, 0.0))[~equation].max(initial=0.0))
-    products = float((room * price * np.abs(z))[~equation].max(initial=0.0))
-    chosen = ~known & (equation | (room <= CERTIFY))
-    missed = _missed(gradient + line.A.T @ z, line.A[chosen], equation[chosen], units.gradient[0])
-    return max(sign, products, missed)
-
-
-def _missed(gradient: Array, A: Any, free: Any, terms: Array) -> float:
-    """The least of max |gradient + A'z| / terms over z, nonnegative but where free."""
-    if not A.shape[0]:
-        return float(np.abs(gradient / terms).max(initial=0.0))
-    B, r = sp.csc_array(sp.diags_array(1.0 / terms) @ A.T), gradient / terms
-    size = abs(B).max(axis=0).toarray().ravel()
-    B = B @ sp.diags_array(1.0 / np.where(size > 0.0, size, 1.0))  # HiGHS drops what is small: z in units of its rows
-    one = np.ones((r.size, 1))
-    rows = sp.vstack([sp.hstack([B, -one]), sp.hstack([-B, -one])])
-    bounds = [(None if each else 0.0, None) for each in free.tolist()] + [(0.0, None)]
-    found = linprog(np.append(np.zeros(A.shape[0]), 1.0), A_ub=rows, b_ub=np.append(-r, r), bounds=bounds)
-    return float(found.fun) if found.status == 0 else float("nan")
+    """How far multipliers are from those of any optimum, beside the path's own."""
+    x, own = path.compiled(t)
+    return dual_error(path.program, t, x, duals, own)
 
 
 def _at_knots(value: Any, name: str, shape: tuple[int, ...]) -> Array:

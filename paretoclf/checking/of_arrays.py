@@ -9,16 +9,21 @@ from typing import Any
 
 import numpy as np
 
+from paretoclf.checking.engine_points import engine_points
+from paretoclf.checking.multipliers import dual_error
 from paretoclf.checking.of_problem import judge_problem
 from paretoclf.common.checks import Array, check_vector
 from paretoclf.common.errors import InputError
+from paretoclf.engine.reduction.of_arrays import line_of
 from paretoclf.problem.qp import QP
+from paretoclf.proof.points.cone_program import ConeProgram
+from paretoclf.proof.points.cones import Cone
 from paretoclf.solve.cone_proof import ProblemProof
 from paretoclf.solve.of_arrays import BLOCKS, holding
 
 
 def judge_arrays(qp: QP, x: Any, y: Any, tol: float) -> ProblemProof:
-    """Certify a point, and if they are given its multipliers, which have OSQP's signs.
+    """Certify a point, and if they are given its multipliers, which have OSQP's signs: wrong ones are not optimal.
 
     Parameters
     ----------
@@ -26,11 +31,18 @@ def judge_arrays(qp: QP, x: Any, y: Any, tol: float) -> ProblemProof:
         Its parameters are 0.
     x : array of shape (n,), or mapping of the names of the variables to numbers
     y : array of shape (m,), mapping of names of rows to numbers, or None
-        Rows that a mapping leaves out have 0.
+        Those of rows that a mapping leaves out are not judged: they are what suits the others best.
     tol : float
     """
     own = None if y is None else _entries(y, qp, 1)
-    proof = judge_problem(holding(qp, _entries(x, qp, 0), own), tol)
+    proof = _named(qp, judge_problem(holding(qp, _entries(x, qp, 0), own), tol))
+    if y is None or proof.status != "optimal":
+        return proof
+    return proof.with_multipliers(_dual_error(qp, _entries(x, qp, 0), _by_name(qp, y)))
+
+
+def _named(qp: QP, proof: ProblemProof) -> ProblemProof:
+    """The same with the worst row by its name."""
     if proof.certificate is None or not isinstance(proof.certificate.worst, str):
         return proof
     found = re.fullmatch(rf"({'|'.join(BLOCKS)}) (\d+)", proof.certificate.worst)
@@ -39,6 +51,27 @@ def judge_arrays(qp: QP, x: Any, y: Any, tol: float) -> ProblemProof:
     row = int(np.flatnonzero(BLOCKS[found[1]](qp))[int(found[2])])
     side = "" if found[1] == "equations" else f" ({found[1].removesuffix('s of rows')})"
     return replace(proof, certificate=replace(proof.certificate, worst=f"{qp.row(row)}{side}"))
+
+
+def _by_name(qp: QP, y: Any) -> dict[str, Array]:
+    """The multipliers that were given, by the names that they have in a program line."""
+    if isinstance(y, Mapping):
+        return {name: np.asarray(value, dtype=np.float64) for name, value in y.items()}
+    if qp.names is None:
+        return {"y": _entries(y, qp, 1)}
+    return dict(zip(qp.names[1], _entries(y, qp, 1), strict=True))
+
+
+def _dual_error(qp: QP, x: Array, duals: Mapping[str, Array]) -> float:
+    """How far multipliers are from those of any optimum: beside the engine's own optimum, if it finds one."""
+    if not qp.A.shape[0]:
+        return 0.0
+    line = line_of(qp, {}, {})
+    kinds = ("zero", line.equations), ("nonnegative", line.m - line.equations)
+    cones = [Cone(kind, size) for kind, size in kinds if size]
+    program = ConeProgram(line.P, line.q[0], line.A, line.b[0], cones)
+    best, own = next(engine_points(program, [(x, np.zeros(line.m))]), (x, None))
+    return dual_error(line, 0.0, best, duals, own)
 
 
 def _entries(given: Any, qp: QP, which: int) -> Array:

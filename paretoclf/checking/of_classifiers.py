@@ -9,8 +9,9 @@ from paretoclf.checking.between import Stretch, stretches
 from paretoclf.checking.given import one_problem, read_given
 from paretoclf.checking.judging import certificate_of
 from paretoclf.checking.libsvm import kept
-from paretoclf.checking.verification import Verification, rounded_up
+from paretoclf.checking.verification import Verification
 from paretoclf.common.errors import InputError
+from paretoclf.common.tables import rounded_up
 
 
 def judge_classifiers(given: tuple[Any, ...], chosen: float | None, between: bool) -> Verification:

@@ -12,7 +12,7 @@ import numpy as np
 from paretoclf.checking.elsewhere import is_estimator, is_of_program, judged_by
 from paretoclf.common.checks import check_positive_number, refuse_other_order, what_it_is
 from paretoclf.common.errors import InputError
-from paretoclf.common.tables import SHOWN, Tabular, and_more
+from paretoclf.common.tables import SHOWN, Tabular, and_more, rounded_up
 from paretoclf.common.tolerances import CERTIFY, LOOSE
 from paretoclf.problem.costs import Costs, SampleCosts
 from paretoclf.proof.certificates import VERDICTS, Certificate
@@ -225,22 +225,6 @@ def outside_box(certificate: Certificate) -> float:
     """By how much multipliers leave their box, relative to it: 0 where the certificate knows of none."""
     of_box = (size for name, size in certificate.dual.items() if name == "box" or name.endswith(": sign"))
     return max(of_box, default=0.0)
-
-
-def rounded_up(size: float) -> str:
-    """One digit, not below the number.
-
-    Examples
-    --------
-    >>> from paretoclf.checking.verification import rounded_up
-    >>> rounded_up(3.1e-7), rounded_up(3e-7), rounded_up(0.0)
-    ('4e-07', '3e-07', '0e+00')
-    """
-    if size <= 0:
-        return f"{0.0:.0e}"
-    power = int(np.floor(np.log10(size)))
-    digit = int(np.ceil(size / 10.0**power - 1e-9))
-    return f"{digit * 10.0**power:.0e}"
 
 
 @overload

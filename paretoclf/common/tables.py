@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from html import escape
 from itertools import islice
@@ -80,3 +81,19 @@ def _line(cell: str, texts: Iterable[str]) -> str:
 
 def _text(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def rounded_up(size: float) -> str:
+    """One digit, not below the number.
+
+    Examples
+    --------
+    >>> from paretoclf.common.tables import rounded_up
+    >>> rounded_up(3.1e-7), rounded_up(3e-7), rounded_up(0.0)
+    ('4e-07', '3e-07', '0e+00')
+    """
+    if size <= 0:
+        return f"{0.0:.0e}"
+    power = math.floor(math.log10(size))
+    digit = math.ceil(size / 10.0**power - 1e-9)
+    return f"{digit * 10.0**power:.0e}"

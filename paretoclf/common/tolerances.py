@@ -332,6 +332,15 @@ PARALLEL = 1e-13
 #: not affine in t; nor is a score that is off it by more than this share of the terms that it is a sum of.
 AFFINE = 1e-12
 
+#: A difference of values is relative to the value there, but to no less than the first share of the largest term that
+#: the value is a sum of (of terms that cancel three digits more are lost), nor than the second of the objective's unit,
+#: where there are no terms to speak of.
+OF_TERMS, OF_UNIT = 1e-3, 1e-2
+
+#: A column that is no more than this share of the largest is 0 where the unit of the objective is looked for: solvers
+#: leave 1e-13 or so of a variable at its bound, and what is costly and that small says nothing of a point.
+AWAY_FROM_ZERO = 1e-6
+
 #: Compiled programs: the duality gap is a sum of products of slacks and multipliers, and each slack is rounded by up to
 #: so much of its largest term. Where the optimal value is 0 along a whole piece, nothing else says what a gap is small
 #: against.

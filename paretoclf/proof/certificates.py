@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from math import isnan
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from paretoclf.common.tables import Tabular
 from paretoclf.common.tolerances import CERTIFY, RESIDUAL_ROUNDING, UNDECIDED
+
+if TYPE_CHECKING:
+    from paretoclf.proof.scale import Scale
 
 #: What `Certificate.verdict` says, the worst first.
 VERDICTS = ("not optimal", "undecided", "optimal")
@@ -57,6 +60,8 @@ class Certificate(Tabular):
         Their difference, relative to the size of the problem (0 when both are 0).
     scale : float
         What the gap is relative to.
+    relative_to : Scale, optional
+        The three numbers of which that is the largest, where a point is judged against bounds.
     primal, dual, slackness : mapping of str to float
         Residuals of primal feasibility, of dual feasibility (signs, stationarity) and of complementary slackness, by
         the names that the formulation's statement gives the conditions.
@@ -98,6 +103,7 @@ class Certificate(Tabular):
     certain: float | None = None
     shortfall: float | None = None
     multipliers: Mapping[str, float] = field(default_factory=dict)
+    relative_to: Scale | None = None
     worst: Any = ""
     worst_side: str = ""
     note: str = ""
@@ -106,7 +112,10 @@ class Certificate(Tabular):
         """The same with all values in another unit."""
         names = ("primal_value", "dual_value", "scale", "rounding", "kernel_rounding", "certain", "shortfall")
         values = {name: getattr(self, name) for name in names}
-        return replace(self, **{name: unit * value for name, value in values.items() if value is not None})
+        changed: dict[str, Any] = {name: unit * value for name, value in values.items() if value is not None}
+        if self.relative_to is not None:
+            changed["relative_to"] = self.relative_to.times(unit)
+        return replace(self, **changed)
 
     @property
     def conditions(self) -> dict[str, float]:
@@ -253,6 +262,8 @@ class Certificate(Tabular):
                 "All this is of the kernel values as rounded: for the kernel itself the dual value is known to "
                 f"{self.kernel_rounding / max(self.scale, np.finfo(float).tiny):.1e} of its size only."
             )
+        if self.relative_to is not None:
+            lines.append(f"The gap is relative to {self.relative_to}.")
         if self.note:
             lines.append(self.note)
         return " ".join(lines)
@@ -277,11 +288,17 @@ class Certificate(Tabular):
         if self.shortfall is None:
             return (
                 f"the duality gap exceeds the tolerance {tol:.0e} by more than rounding, so that the value of the "
-                f"point or of the multipliers is off by at least {0.5 * self._worse:.1e}"
+                f"point or of the multipliers is off by at least {self._amount(0.5 * self._worse)}"
             )
         if self.gap < 0:
-            return f"the value is better than any feasible point's by {self._worse:.1e}"
-        return f"a feasible point is known that is better by {self._worse:.1e}"
+            return f"the value is better than any feasible point's by {self._amount(self._worse)}"
+        return f"a feasible point is known that is better by {self._amount(self._worse)}"
+
+    def _amount(self, share: float) -> str:
+        """A share of what the gap is relative to, and the amount that this is."""
+        if self.scale == 1.0:
+            return f"{share:.1e}"
+        return f"{share:.1e} of {self.scale:.3g}, that is {share * self.scale:.1e}"
 
     def missing(self) -> str:
         """Say why an open gap decides nothing, and how large it is."""
@@ -292,7 +309,12 @@ class Certificate(Tabular):
         if self._rounded:
             return "rounding of the margins alone can make this gap; double precision cannot decide"
         if self.gap > 0:
-            return f"the duality gap exceeds the tolerance; the value is off by at most {self.gap:.1e}"
+            return f"the duality gap exceeds the tolerance; the value is off by at most {self._amount(self.gap)}"
+        if self.shortfall is not None and self.primal_residual > 0.0:
+            return (
+                f"the value is better than any feasible point's by {self._amount(-self.gap)}, which violations of up "
+                f"to {self.primal_residual:.1e} buy: what a solver leaves of a constraint refutes nothing"
+            )
         return (
             "weak duality forbids that the dual value is better than the primal one; some constraint is violated more "
             "than its residual shows, or one of the two programs is wrong"

@@ -290,6 +290,10 @@ class SegmentCertificate(Certificate):
         t, none = np.array(self.interval), np.zeros(1, dtype=np.int64)
         return bool(LineProof(t, gaps, sizes, rounding, gaps, {}, none).closed(tol).all())
 
+    def _amount(self, share: float) -> str:
+        """Where on the segment it is that much, and so of what, is not known."""
+        return f"{share:.1e} of the value there"
+
     def _bounds(self, tol: float) -> str:
         lo, hi = self.interval
         where = f"segment {self.segment}, {self.parameter} in [{lo:.6g}, {hi:.6g}]"

@@ -95,18 +95,24 @@ def judge_polygons(plane: ProgramPlane, polygons: Sequence[Array], x: Sequence[A
             np.concatenate([each @ M.T for each, M in zip(np.split(at, ends[:-1]), maps[own], strict=True)])
             for maps in (x, z)
         )
-        seen = judged(line, sizes, plane.data(points), X, Z, _OfPolygons(ends - counts))
-        parts.append(np.vstack([seen.residuals, seen.gaps[:, 0], seen.sizes]))
-    *each, gaps, known = np.concatenate(parts, axis=1) if parts else np.zeros((6, 0))
+        of = _OfPolygons(ends - counts, counts)
+        seen = judged(line, sizes, plane.data(points), X, Z, of)
+        parts.append(np.vstack([seen.residuals, of.largest(seen.gaps), of.largest(seen.gaps / seen.sizes)]))
+    *each, gaps, relative = np.concatenate(parts, axis=1) if parts else np.zeros((6, 0))
     residuals = dict(zip(CONDITIONS, each, strict=True)) | {"curvature": np.full(gaps.size, indefinite(line.P))}
-    return MapProof(gaps / known, gaps / known, gaps, residuals, note=JUDGED)
+    return MapProof(relative, relative, gaps, residuals, note=JUDGED)
 
 
 class _OfPolygons:
-    """The corners of polygons, one polygon after the other, from these numbers on."""
+    """The corners of polygons, one polygon after the other, from these numbers on, and how many each has.
 
-    def __init__(self, begin: Any) -> None:
+    What is quadratic on a polygon has a Bernstein coefficient for each two of its corners: of all polygons they stand
+    in one row, one after the other.
+    """
+
+    def __init__(self, begin: Any, counts: Any) -> None:
         self.begin = np.asarray(begin)
+        self.pairs = np.square(np.asarray(counts))
 
     def most(self, values: Array) -> Array:
         """The largest value at the corners of each polygon."""
@@ -117,7 +123,20 @@ class _OfPolygons:
         return np.asarray(np.minimum.reduceat(values, self.begin))
 
     def products(self, off: Array, prices: Array) -> Array:
-        """The largest Bernstein coefficient of what is affine on a polygon, times the same, (k, 1)."""
+        """Bernstein coefficients of what is affine on a polygon, times the same."""
         parts = zip(np.split(off, self.begin[1:]), np.split(prices, self.begin[1:]), strict=True)
         found = (a @ b.T for a, b in parts)
-        return np.array([[0.5 * float((each + each.T).max())] for each in found])
+        return np.concatenate([0.5 * (each + each.T).ravel() for each in found])
+
+    def means(self, values: Array) -> Array:
+        """Bernstein coefficients of what is affine on a polygon: means of two corners."""
+        parts = np.split(values, self.begin[1:])
+        return np.concatenate([0.5 * np.add.outer(each, each).ravel() for each in parts])
+
+    def spread(self, values: Array) -> Array:
+        """What holds for each polygon, beside each of its coefficients."""
+        return np.repeat(values, self.pairs)
+
+    def largest(self, coefficients: Array) -> Array:
+        """The largest coefficient of each polygon."""
+        return np.asarray(np.maximum.reduceat(coefficients, np.cumsum(self.pairs) - self.pairs))

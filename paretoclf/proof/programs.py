@@ -14,9 +14,13 @@ largest entry. No unit is less than ``OWN_TERMS`` (for slacks and multipliers ``
 columns, or multipliers, were as large as the largest on the segment that equations or P connect with it: of that much
 doubles know nothing.
 
-The gap is relative to the optimal value on the segment: to no less than a thousandth of the terms that this is a sum
-of, and to no less than ``PRODUCT_ROUNDING / CERTIFY`` of the terms of x'Px, and of what multipliers times those of
-their rows can be.
+To the gap is added what is wrong with signs and with the gradient, as far as it moves the value at the points: a
+multiplier of the wrong sign times the terms of its row, a missed entry of the gradient times its column. No price of
+another column makes little of these.
+
+The gap is relative to the optimal value at each end of the segment, by the chord of the two (`paretoclf.proof.scale`):
+to no less than a thousandth of the largest term that this is a sum of there, and to no less than
+``PRODUCT_ROUNDING / CERTIFY`` of the terms of x'Px, and of what multipliers times those of their rows can be.
 """
 
 from __future__ import annotations
@@ -36,6 +40,7 @@ from paretoclf.problem.parametric_qp import shortest_stretch
 from paretoclf.proof import bernstein
 from paretoclf.proof.line import LineProof
 from paretoclf.proof.row_units import Sizes, Units
+from paretoclf.proof.scale import sizes_of
 
 _TINY = float(np.finfo(float).tiny)
 
@@ -109,7 +114,7 @@ def _segments(
             bend += np.diff(t) * np.diff(each @ change)
     values = bernstein.line(bernstein.pairs(seen.values))
     values[:, 1] -= 0.5 * bend
-    return seen.residuals.T, seen.gaps, np.repeat(seen.sizes[:, None], 3, axis=1), values - seen.gaps
+    return seen.residuals.T, seen.gaps, seen.sizes, values - seen.gaps
 
 
 class _Neighbours:
@@ -129,6 +134,14 @@ class _Neighbours:
         middle = _dots(off[begin], prices[end]) + _dots(off[end], prices[begin])
         return bernstein.columns(own[begin], 0.5 * middle, own[end])
 
+    def means(self, values: Array) -> Array:
+        """Bernstein coefficients of the chord: a segment is judged at each end by that end's."""
+        return bernstein.line(bernstein.pairs(values))
+
+    def spread(self, values: Array) -> Array:
+        """What holds for each two, beside each coefficient."""
+        return values[:, None]
+
 
 class PartBounds(NamedTuple):
     """What is known of k parts of a program.
@@ -138,8 +151,8 @@ class PartBounds(NamedTuple):
     residuals : array of shape (4, k)
         Those of `CONDITIONS`.
     gaps : array of shape (k, c)
-        Coefficients of the sum of products.
-    sizes : array of shape (k,)
+        Coefficients of the sum of products, and of what is wrong with signs and with the gradient.
+    sizes : array of shape (k, c)
         What they are relative to.
     values : array of shape (points,)
         The objective.
@@ -214,6 +227,21 @@ class _Left:
         rounding = self.prices.min(axis=0) @ units.largest[0] + units.squares
         return np.stack([*(np.full(both.size, each) for each in found), both]) + 0.0, rounding
 
+    def worth(self, sizes: Sizes, of: Any) -> Array:
+        """Coefficients of what wrong signs and what is missed of the gradient are worth at the points.
+
+        However small they are beside the price of something else, this is what they do to the value: each multiplier of
+        the wrong sign times the terms of its row, each entry of the gradient times its column.
+        """
+        found = of.products(self.gradient, self.columns)
+        wrong = np.maximum(-self.Z[:, self.line.equations :], 0.0)
+        some = np.flatnonzero(wrong.any(axis=0))
+        if some.size:
+            row = self.row[self.line.equations + some]
+            terms = sizes.A(self.columns)[:, row] + _sizes(self.data[1])[:, row]
+            found = found + of.products(terms, wrong[:, some])
+        return np.asarray(found)
+
 
 def _smaller(share: Array, price: Array, largest: Array) -> Array:
     """The smaller of a slack and its multiplier, as shares; the slack, where nobody asked for the other."""
@@ -247,17 +275,30 @@ def judged(
         paid = _dots(beyond, price)
     left = _Left(line, row, slack, off, Z, multipliers, np.abs(X), missed, (q, b))
     value = _dots(X, q) + _dots(*own) + constant + paid
-    size = _dots(left.columns, _sizes(q)) + _dots(left.columns[:, curved], np.abs(own[1])) + paid
-    gaps, size = of.products(left.off, left.prices), of.most(np.maximum(np.abs(value), 1e-3 * size))
+    terms = np.stack(
+        [
+            _largest_term(left.columns, _sizes(q)),
+            _largest_term(left.columns[:, curved], np.abs(own[1])),
+            _sizes(constant),
+        ]
+    )
+    most = np.maximum(terms.max(axis=0), paid)
+    gaps = of.products(left.off, left.prices) + left.worth(sizes, of)
+    size = of.means(sizes_of(value, most))
     known = value, *own, beyond
     if size.size > 1 and prices is None:
         with np.errstate(over="ignore", invalid="ignore"):  # where there is no size
             residuals, rounding = left.on_all(sizes, of)
             least = _no_less(size, rounding)
-            if (residuals <= _CLEAR * CERTIFY).all() and (gaps <= _CLEAR * CERTIFY * least[:, None]).all():
+            if (residuals <= _CLEAR * CERTIFY).all() and (gaps <= _CLEAR * CERTIFY * least).all():
                 return PartBounds(residuals, gaps, least, *known)
     residuals, rounding = left.on_each(sizes, of)
-    return PartBounds(residuals, gaps, _no_less(size, rounding), *known)
+    return PartBounds(residuals, gaps, _no_less(size, of.spread(rounding)), *known)
+
+
+def _largest_term(columns: Array, prices: Array) -> Array:
+    """The largest product of a column and its price at each point; 0 where there are none."""
+    return np.asarray((columns * prices).max(axis=1, initial=0.0))
 
 
 def _no_less(size: Array, rounding: Array) -> Array:

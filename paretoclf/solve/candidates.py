@@ -55,11 +55,11 @@ def other_points(
     x, z = found[0].copy(), found[1].copy()
     given, known = np.zeros(x.size, dtype=bool), np.zeros(z.size, dtype=bool)
     for name, at in columns.items():
-        value = _flat(numbers.get(name), at.size)
+        value = numbers_of(numbers.get(name), at.size)
         if value is not None:
             x[at], given[at] = value, True
     for name, places in rows.items():
-        value = _flat(numbers.get(name), places.size)
+        value = numbers_of(numbers.get(name), places.size)
         if value is not None:
             z[places], known[places] = value, True
     x = _completed(program, x, given)
@@ -81,7 +81,7 @@ def _balanced(program: ConeProgram, x: Array, z: Array, given: Mask) -> Array:
     return z
 
 
-def _flat(value: Any, size: int) -> Array | None:
+def numbers_of(value: Any, size: int) -> Array | None:
     """The numbers of a value in CVXPY's order, if they are that many and finite."""
     if value is None or isinstance(value, list | tuple):
         return None

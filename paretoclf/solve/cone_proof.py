@@ -25,19 +25,14 @@ from paretoclf.proof.points.cone import (
     missed_stationarity,
 )
 from paretoclf.proof.points.cones import Cone, project
-from paretoclf.solve.candidates import other_points
+from paretoclf.proof.scale import Objective, Scale, largest_of_rows
+from paretoclf.solve.candidates import numbers_of, other_points
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Model, Numbers, conic_settings
 from paretoclf.solve.programs import evaluate, finite, flat, held
 
-#: The gap is relative to the value, but to no less than this share of the terms that the value is a sum of.
-_OF_TERMS = 1e-3
-
 #: What a variable is called that is not the user's, before the name of theirs that it was added for.
 ADDED = "What CVXPY added for"
-
-#: Nor to less than this share of the objective's own coefficients, where there are no terms to speak of.
-_OF_UNIT = 1e-2
 
 
 @dataclass(frozen=True, repr=False)
@@ -49,12 +44,14 @@ class ProblemProof:
     status : {"optimal", "not optimal", "undecided", "infeasible", "unbounded"}
         The verdict on the point that the variables hold, at ``tol`` (see `Certificate.verdict`): it is not optimal only
         where a feasible point in hand is better, a constraint is violated, or the value is better than that of any
-        feasible point. Or what is proved of a problem that has no solution.
+        feasible point; or where multipliers that were given with it are wrong. Or what is proved of a problem that has
+        no solution.
     lower, upper : float
         Safe bounds on the optimal value; infinite where nothing is proved.
     certificate : Certificate or None
         That of the values that the problem holds: objective, gap to the lower bound, residual of every constraint by
-        its label. Its ``multipliers`` are the residuals of those that the problem holds, which no verdict is about.
+        its label. Its ``multipliers`` are the residuals of those that the problem holds, which no verdict is about:
+        who solves a problem for its values has not said anything of them.
         None where the problem has no solution.
     conditions : tuple of Condition
         The user's constraints, with their multipliers.
@@ -68,6 +65,8 @@ class ProblemProof:
         What `explain` says where there is no certificate.
     tol : float
         Tolerance of the verdict.
+    dual : float
+        How far multipliers that were given with the point are from those of any optimum; 0 where none were.
     """
 
     status: str
@@ -79,6 +78,22 @@ class ProblemProof:
     blame: Mapping[str, float] = field(default_factory=dict)
     words: str = ""
     tol: float = CERTIFY
+    dual: float = 0.0
+
+    def passes(self) -> bool:
+        """Whether the point is proved optimal to ``tol``, and multipliers that were given with it."""
+        return self.status == "optimal"
+
+    def with_multipliers(self, dual: float) -> ProblemProof:
+        """The verdict on a point together with multipliers that are so far from optimal ones; nan is not known."""
+        if self.status != "optimal" or dual <= self.tol:
+            return replace(self, dual=dual)
+        return replace(self, dual=dual, status="not optimal" if dual > self.tol else "undecided")
+
+    @property
+    def _wrong_dual(self) -> bool:
+        """Whether the multipliers alone are why it does not pass."""
+        return self.certificate is not None and self.dual > self.tol and self.certificate.verdict(self.tol) == "optimal"
 
     def duality_table(self) -> DualityTable:
         """Slack, multiplier and product of every constraint of the problem, the largest violation first."""
@@ -86,11 +101,32 @@ class ProblemProof:
 
     def explain(self, tol: float | None = None) -> str:
         """Say in words what is proved; at another tolerance than that of the verdict, if one is given."""
-        return self.words if self.certificate is None else self.certificate.explain(self.tol if tol is None else tol)
+        if self.certificate is None:
+            return self.words
+        tol = self.tol if tol is None else tol
+        said = f"{self.certificate.explain(tol)}{self._beside(tol)}"
+        if self.dual <= tol:
+            return said
+        if self.dual > tol:
+            off = f"multipliers that were given are off by {self.dual:.1e} of their terms"
+            return f"{said} Not optimal: wrong dual, {off}."
+        return f"{said} Undecided: the multipliers could not be judged."
+
+    def _beside(self, tol: float) -> str:
+        """What is known better than by the point that is judged: bounds of the optimal value from other points."""
+        certificate = self.certificate
+        if (
+            certificate is None
+            or certificate.verdict(tol) == "optimal"
+            or not np.isfinite([self.lower, self.upper]).all()
+        ):
+            return ""
+        return f" With the points that a solver found it is proved to lie in [{self.lower:.10g}, {self.upper:.10g}]."
 
     def __repr__(self) -> str:
         at = "" if self.certificate is None else f" to {self.tol:.0e}"
-        return f"ProblemProof({self.status}{at}, value in [{self.lower:.10g}, {self.upper:.10g}])"
+        why = ": wrong dual" if self._wrong_dual else ""
+        return f"ProblemProof({self.status}{at}{why}, value in [{self.lower:.10g}, {self.upper:.10g}])"
 
 
 def is_problem(given: Any) -> bool:
@@ -378,34 +414,51 @@ def judge_problem(model: Model, numbers: Mapping[str, Any], compiled: CompiledCo
             f"problem must hold no indicator and no suppfunc, write their constraints out: {error}"
         ) from None
     value = model.sense * theirs
-    terms = _terms(compiled)
+    scale, rounding = _scale(compiled, numbers, value), _rounding(compiled, bounds, numbers)
     judged = judge(
         value,
         bounds.lower + compiled.offset,
         conditions,
         numbers,
         stationarity=_stationarity(compiled, numbers),
-        scale=max(abs(value), _OF_TERMS * float(terms.max(initial=0.0)), _OF_UNIT * _unit(compiled.program)),
+        scale=scale.size,
+        rounding=2.0 * rounding,  # of either value
         note=_what_is_missing(compiled, bounds),
     )
     judged = judged.revised(
         primal_value=theirs,
         dual_value=model.sense * (bounds.lower + compiled.offset),
+        relative_to=scale,
         residual_rounding=_residual_rounding(model, compiled, numbers, conditions),
     )
-    beyond = max(value - bounds.upper - compiled.offset, bounds.lower + compiled.offset - value)
-    return _of_point(judged, max(0.0, beyond - _rounding(compiled, bounds, numbers)))
+    beyond = value - bounds.upper - compiled.offset
+    if judged.certificate.primal_residual > CERTIFY:  # what is bought by less, as solvers leave it, refutes nothing
+        beyond = max(beyond, bounds.lower + compiled.offset - value)
+    return _of_point(judged, max(0.0, beyond - rounding))
 
 
 def _rounding(compiled: CompiledCone, bounds: ConeBounds, numbers: Mapping[str, Any]) -> float:
     """What rounding alone can make of the value of the point and of the bounds, which are at the solver's.
 
-    Rows of the objective's own terms (of a maximum, of a norm) are rounded, too: each costs its multiplier.
+    Rows of the objective's own terms (of a maximum, of a norm) are rounded, too: each costs its multiplier, and all of
+    them what the column costs that CVXPY added for the term.
     """
     program, terms, x = compiled.program, _terms(compiled), _reach(compiled, numbers)
     products = float(terms.sum() + np.abs(program.q) @ x + 0.5 * x @ (abs(program.P) @ x))
-    rows = float(np.abs(bounds.z) @ _row_rounding(program, x))
+    each = _row_rounding(program, x)
+    rows = max(float(np.abs(bounds.z) @ each), _rounding_of_added(compiled, each))
     return 4 * np.finfo(float).eps * terms.size * products + rows
+
+
+def _rounding_of_added(compiled: CompiledCone, of_rows: Array) -> float:
+    """What rounding of rows can make of columns that CVXPY added, times what these cost."""
+    cost = np.abs(compiled.program.q)
+    cost[np.concatenate([*compiled.columns.values(), np.zeros(0, dtype=int)])] = 0.0
+    entries = sp.coo_array(compiled.program.A)
+    i, j = entries.coords
+    moved = np.zeros(cost.size)
+    np.maximum.at(moved, j, of_rows[i] / np.where(entries.data == 0.0, np.inf, np.abs(entries.data)))
+    return float(cost @ moved)
 
 
 def _what_is_missing(compiled: CompiledCone, bounds: ConeBounds) -> str:
@@ -469,24 +522,28 @@ def _reach(compiled: CompiledCone, numbers: Mapping[str, Any]) -> Array:
     return x
 
 
+def _at_point(compiled: CompiledCone, numbers: Mapping[str, Any]) -> Array:
+    """The compiled columns at the user's values; what CVXPY added is the solver's."""
+    x = compiled.x.copy()
+    for name, at in compiled.columns.items():
+        value = numbers_of(numbers.get(name), at.size)
+        if value is not None:
+            x[at] = value
+    return x
+
+
+def _scale(compiled: CompiledCone, numbers: Mapping[str, Any], value: float) -> Scale:
+    """What the gap of a point is relative to."""
+    program = compiled.program
+    rows = largest_of_rows(program.A)
+    objective = Objective(program.P, program.q, compiled.offset, rows, program.b)
+    return objective.scale(_at_point(compiled, numbers), value)
+
+
 def _terms(compiled: CompiledCone) -> Array:
-    """Sizes of what the two values are sums of."""
+    """Sizes of what the two values are sums of at the solver's point."""
     p, x, z = compiled.program, compiled.x, compiled.z
     return np.asarray(np.abs(np.concatenate([p.q * x, 0.5 * x * (p.P @ x), p.b * z, [compiled.offset]])))
-
-
-def _unit(program: ConeProgram) -> float:
-    """What the objective is in the unit of its own coefficients, where no variable is larger than the data or than 1.
-
-    Where every term of the objective vanishes at the optimum, as that of a norm does at 0, nothing else says how small
-    is small.
-    """
-    coefficients = np.concatenate([np.abs(program.q), np.abs(program.P.diagonal())])
-    coefficients = coefficients[coefficients > 0]
-    rows = np.asarray(abs(program.A).max(axis=1).todense()).ravel()
-    used = (rows > 0) & (program.b != 0)
-    reach = float(np.max(np.abs(program.b[used]) / rows[used], initial=0.0)) if used.any() else 1.0
-    return (float(np.median(coefficients)) if coefficients.size else 1.0) * min(1.0, reach)
 
 
 def _stationarity(compiled: CompiledCone, numbers: Mapping[str, Any]) -> dict[str, float]:

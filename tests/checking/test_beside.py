@@ -3,7 +3,7 @@
 import cvxpy as cp
 import numpy as np
 import pytest
-from sklearn.linear_model import lars_path
+from sklearn.linear_model import lars_path, lasso_path
 
 import paretoclf as pc
 from paretoclf.checking.beside import judge_beside
@@ -33,6 +33,62 @@ def test_an_excess_is_measured_where_it_is():
     path = pc.trace(cp.Problem(cp.Minimize(x), [x >= th]), {th: 1000.0}, {th: 1.0}, progress=False)
     assert judge_beside(path, [0.0, 1.0], {"x": [1000.0, 1.0]}).passes()
     assert not judge_beside(path, [0.0, 1.0], {"x": [1000.0, 1.00001]}).passes()
+
+
+@pytest.mark.parametrize("far", [1.0, 1e6])
+def test_a_verdict_does_not_hang_on_how_far_the_line_goes(far):
+    """Minimise x with x >= m, m from 1e-3 on: 40 % too much there is not optimal, however large m becomes."""
+    x, m = cp.Variable(name="x"), cp.Parameter(name="m")
+    path = pc.trace(cp.Problem(cp.Minimize(x), [x >= m]), {m: 1e-3}, {m: far}, progress=False)
+    found = judge_beside(path, [0.0, 1.0], {"x": [1.4e-3, far]})
+    assert found.verdicts[0] == "not optimal"
+    assert found.excess[0] == pytest.approx(0.4, rel=1e-6)
+    assert found.verdicts[-1] == "optimal"
+    alone = cp.Problem(cp.Minimize(x), [x >= 1e-3])
+    alone.solve(solver="CLARABEL")
+    x.value = 1.4e-3
+    assert pc.verify(alone).certificate.scale == pytest.approx(1.4e-3)  # the value of the point, here of the optimum
+    assert found.scales[0].size == pytest.approx(1e-3)
+
+
+def test_scikit_learns_lasso_path_is_measured_at_each_alpha():
+    """At tol = 1e-4 its last values are off by .4 to 4 times the optimal ones, which are small there."""
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(30, 20))
+    y = A @ np.where(np.arange(20) < 5, 3.0, 0.0)
+    w, lam = cp.Variable(20, name="w"), cp.Parameter(nonneg=True, name="lam")
+    loss = cp.sum_squares(A @ w - y) / 2 + lam * cp.norm1(w)
+    grid = np.abs(A.T @ y).max() / 30 * np.geomspace(1.0, 1e-8, 12)
+    alphas, coefs, _ = lasso_path(A, y, alphas=grid, tol=1e-4)
+    top = 30 * alphas[0]
+    path = pc.trace(cp.Problem(cp.Minimize(loss)), {lam: top}, {lam: 30 * alphas[-1]}, progress=False)
+    found = pc.verify(path, {"lam": 30 * alphas, "w": coefs.T}, between=False)
+    for k in (-3, -2, -1):
+        level, theirs = 30 * alphas[k], coefs[:, k]
+        value = np.sum((A @ theirs - y) ** 2) / 2 + level * np.abs(theirs).sum()
+        lam.value = level
+        best = cp.Problem(cp.Minimize(loss)).solve(solver="CLARABEL", tol_gap_rel=1e-12, tol_gap_abs=1e-14)
+        scale = found.scales[k]
+        assert scale.size <= max(best, 1e-2 * 30)
+        assert found.excess[k] == pytest.approx((value - best) / scale.size, rel=1e-4)
+        assert scale.decides != "the value" or found.excess[k] == pytest.approx(value / best - 1, rel=1e-4)
+
+
+def test_it_is_said_what_an_excess_is_relative_to():
+    """(x - th)^2 with x at most 1: nothing is left of the value at th = 1/2, where the unit decides."""
+    x, th = cp.Variable(name="x"), cp.Parameter(name="th")
+    path = pc.trace(cp.Problem(cp.Minimize(cp.square(x - th)), [x <= 1]), {th: 0.5}, {th: 3.0}, progress=False)
+    found = judge_beside(path, [0.0, 1.0], {"x": [0.6, 1.0]}, between=False)
+    rows = repr(found).splitlines()
+    assert "relative to" in rows[0]
+    assert ", the unit  not optimal: there is a better point" in rows[1]
+    assert ", the unit" not in rows[2]
+    said = found.explain()
+    for part in (f"{found.scales[0].size:.3g}", "size of the value", "largest term", "a hundredth of its unit"):
+        assert part in said
+    assert "that is by 1.0e-02" in said
+    assert "optimal (tolerance 1e-06)" in found.explain(1)
+    assert found.records()[0]["scale"] == found.scales[0].size
 
 
 def test_the_path_of_a_stranger_is_judged_in_its_knots_and_between():
@@ -82,18 +138,19 @@ def test_a_maximisation_is_judged_by_its_own_sense():
 @pytest.mark.parametrize("factor", [1e-8, 1.0, 1e8, 1e12])
 @pytest.mark.parametrize("sense", [1, -1])
 def test_points_are_judged_alike_whatever_the_objective_is_multiplied_with(sense, factor):
-    """By formula: the excess is relative to the value there, and to a thousandth of the largest where it is smaller."""
+    """By formula: the excess is relative to the value there, and to a hundredth of the unit where it is smaller."""
     x, th = cp.Variable(name="x"), cp.Parameter(name="th")
     cost = factor * cp.square(x - th) / 2
     goal = cp.Minimize(cost) if sense > 0 else cp.Maximize(-cost)
     path = pc.trace(cp.Problem(goal, [(x <= 1).set_label("cap")]), {th: 0.0}, {th: 3.0})
-    t = np.array([0.0, 1 / 3, 0.341, 0.36, 2 / 3, 1.0])
+    t = np.array([0.0, 1 / 3, 0.341, 0.4, 2 / 3, 1.0])
     best, theirs = np.maximum(3 * t - 1, 0.0) ** 2 / 2, np.minimum(3 * t, 1.0) - 0.01
-    unit = np.maximum(best, 1e-3 * 2.0)
+    unit = np.maximum(best, 1e-2)
     judged = judge_beside(path, t, {"x": theirs}, between=False)
     np.testing.assert_allclose(judged.excess, ((theirs - 3 * t) ** 2 / 2 - best) / unit, rtol=1e-6)
     assert set(judged.verdicts) == {"not optimal"}
-    assert (best[2:4] < unit[:2]).tolist() == [True, False]  # one value on either side of that thousandth
+    assert (best[2:4] < unit[:2]).tolist() == [True, False]  # one value on either side of that hundredth
+    assert [scale.decides for scale in judged.scales[2:4]] == ["the unit", "the value"]
     near = judge_beside(path, t, {"x": np.minimum(3 * t, 1.0) - 1e-9}, between=False)
     assert near.passes()
     still = pc.trace(cp.Problem(goal), {th: 0.0}, {th: 3.0})  # the value is 0 all along

@@ -44,7 +44,10 @@ def test_multipliers_are_told_apart(run):
     status, said = run("X,4\nY,2\nZ,3.5\nBUDGET,2\nTIE,1\n", "--json")
     assert (status, json.loads(said)["verdict"]) == (0, "optimal")
     assert "do not prove it" not in said
-    assert "do not prove it" in run("X,4\nY,2\nZ,3.5\nBUDGET,9\nTIE,1\n")[1]
+    status, said = run("X,4\nY,2\nZ,3.5\nBUDGET,9\nTIE,1\n")
+    assert (status, "do not prove it" in said, "not optimal to 1e-08: wrong dual" in said) == (1, True, True)
+    status, said = run("X,4\nY,2\nZ,3.5\nBUDGET,3\nTIE,2\n", "--json")  # every row is off by one
+    assert (status, json.loads(said)["verdict"]) == (1, "not optimal")
 
 
 def test_nothing_but_the_answer_reaches_standard_output(tmp_path):

@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 import paretoclf as pc
+from paretoclf.cli.pairs import judged
 
 
 def random_qp(seed, n=5, m=7):
@@ -143,13 +144,62 @@ def test_verify_tells_right_points_from_wrong_ones():
     assert right.status == "optimal"
     assert max(right.certificate.multipliers.values()) < 1e-8
     assert pc.verify(qp, x).status == "optimal"
-    assert pc.verify(qp, x, -y).status == "optimal"  # the verdict is on the point
-    assert max(pc.verify(qp, x, -y).certificate.multipliers.values()) > 1e-3
+    wrong = pc.verify(qp, x, -y)
+    assert (wrong.status, wrong.passes(), right.passes()) == ("not optimal", False, True)
+    assert "not optimal to 1e-08: wrong dual" in repr(wrong)
+    assert "Not optimal: wrong dual, multipliers that were given are off by" in wrong.explain()
+    assert max(wrong.certificate.multipliers.values()) > 1e-3
     inside = np.linalg.lstsq(A[:7], (np.maximum(low, -9) + np.minimum(high, 9))[:7] / 2, rcond=None)[0]
     assert pc.verify(qp, inside).status == "not optimal"
     beyond = pc.verify(qp, x + 100.0)
     assert beyond.status == "not optimal"
     assert "row" in beyond.explain()
+
+
+@pytest.mark.parametrize("size", [1e-8, 1.0, 1e8])
+@pytest.mark.parametrize("right", [True, False])
+def test_multipliers_are_judged_by_one_rule_at_every_door(size, right):
+    """``min size x`` with x >= 1: the multiplier is size; seven times that is wrong, whoever asks."""
+    own = size * (1.0 if right else 7.0)
+    qp = pc.QP(None, [size], [[1.0]], [1.0], [np.inf], moves={"th": {"l": [1.0]}}, names=(["x"], ["least"]))
+    x, th = cp.Variable(name="x"), cp.Parameter(name="th")
+    least = (x >= th).set_label("least")
+    path = pc.trace(cp.Problem(cp.Minimize(size * x), [least]), {th: 1.0}, {th: 2.0}, progress=False)
+    pair = cp.Problem(cp.Minimize(size * x), [(x >= 1).set_label("least")])
+    beside = pc.verify(path, {"th": [1.0], "x": [1.0], "least": [own]})
+    along = pc.verify(pc.trace(qp, {"th": 0}, {"th": 1}), {"th": [0.0], "x": [1.0], "least": [-own]})
+    doors = {
+        "arrays": pc.verify(qp, [1.0], [-own]).status,
+        "names": pc.verify(qp, {"x": 1.0}, {"least": -own}).status,
+        "beside a path": beside.verdicts[0],
+        "beside that of a QP": along.verdicts[0],
+        "a pair": judged((pair, {"x": 1.0}, {"least": own}), None)[0],
+        "a pair of arrays": judged((qp, [1.0], [-own]), None)[0],
+    }
+    assert set(doors.values()) == {"optimal" if right else "not optimal"}, doors
+
+
+def test_multipliers_that_are_left_out_are_not_judged():
+    """``min x0 + 2 x1`` with x >= 0 by rows: of x0 + x1 >= 1 alone 1 is right, and 2 is not."""
+    rows, low = [[1.0, 1.0], [1.0, 0.0], [0.0, 1.0]], [1.0, 0.0, 0.0]
+    qp = pc.QP(None, [1.0, 2.0], rows, low, np.full(3, np.inf), names=(["a", "b"], ["sum", "low a", "low b"]))
+    point = {"a": 1.0, "b": 0.0}
+    assert pc.verify(qp, point, {"sum": -1.0}).passes()
+    assert pc.verify(qp, point, {"sum": -1.0, "low b": -1.0}).passes()
+    assert not pc.verify(qp, point, {"sum": -2.0}).passes()
+    assert not pc.verify(qp, point, {"low b": 0.0}).passes()
+    assert pc.verify(qp, point, {}).passes()
+
+
+def test_multipliers_of_many_optima_are_each_right():
+    """x0 + x1 >= 1 and the same row twice: any shares of 1; and the optimal points are many."""
+    qp = pc.QP(None, [1.0, 1.0], [[1.0, 1.0], [1.0, 1.0], [1, 0], [0, 1]], [1.0, 1.0, 0, 0], np.full(4, np.inf))
+    for x in ([1.0, 0.0], [0.5, 0.5]):
+        for share in (0.0, 0.3, 1.0):
+            assert pc.verify(qp, x, [-share, share - 1.0, 0.0, 0.0]).passes()
+        assert not pc.verify(qp, x, [-0.6, -0.6, 0.0, 0.0]).passes()
+        assert not pc.verify(qp, x, [0.5, -1.5, 0.0, 0.0]).passes()
+        assert not pc.verify(qp, x, [-0.5, 0.0, -0.5, -0.5]).passes()  # a row with room in some optimum
 
 
 def test_names_are_those_of_results():

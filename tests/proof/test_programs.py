@@ -9,11 +9,13 @@ import scipy.sparse as sp
 
 import paretoclf as pc
 from paretoclf.common.errors import InputError
+from paretoclf.common.tolerances import CERTIFY, OF_TERMS, OWN_SIZE, PRODUCT_ROUNDING
 from paretoclf.engine.reduction.presolve import reduce
-from paretoclf.engine.reduction.program import Points
+from paretoclf.engine.reduction.program import Points, ProgramLine
 from paretoclf.engine.reduction.stored import packed, unpacked
 from paretoclf.proof.programs import prove_program
 from paretoclf.proof.rays import judge_ray
+from paretoclf.proof.row_units import Sizes
 from paretoclf.solve.to_qp import program_line
 from tests.oracles.lines import FAMILIES
 
@@ -387,3 +389,116 @@ def test_rounding_on_one_segment_explains_no_gap_on_another(off):
     z[:, :, 0], z[1, :, 1:] = [[1.0, 1.5], [1.5, 2.0]], 1e6
     proof = judge_line(line, np.array([0.0, 0.5, 1.0]), points, z)
     assert (proof.gap <= 1e-8).tolist() == [off == 0.0, True]
+
+
+def toll(price, most):
+    """``min x0 + price x1`` with x0 + x1 <= most, x >= 0 and x0 <= 5: the optimum is 0, at 0, whatever the price is."""
+    x, th = cp.Variable(2, name="x"), cp.Parameter()
+    rows = [x[0] + x[1] <= most, x[1] >= 0, x[0] >= 0, x[0] <= 5 + th]
+    return program_line(cp.Problem(cp.Minimize(x[0] + price * x[1] + 0 * th), rows), {th: 0.0}, {th: 1.0})
+
+
+@pytest.mark.parametrize("price", [1e3, 1e5, 1e7, 1e9, 1e11])
+@pytest.mark.parametrize("most", [1.0, 1e-2])
+@pytest.mark.parametrize("z", [(-1.0, -1.0, 0.0), (0.0, 0.0, 0.0)], ids=["sign", "gradient"])
+def test_the_price_of_a_column_that_nobody_uses_proves_nothing(price, most, z):
+    """At (most, 0) the value is most; the sum of products is 0, and the large price made little of all residuals."""
+    line, t = toll(price, most), np.array([0.0, 1.0])
+    wrong = np.tile([z[0], price + z[1], z[2], 0.0], (1, 2, 1))
+    found = judge_line(line, t, np.tile([most, 0.0], (1, 2, 1)), wrong)
+    assert not found.passes()
+    assert not found.closed().any()
+    right = judge_line(line, t, np.zeros((1, 2, 2)), np.tile([0.0, price, 1.0, 0.0], (1, 2, 1)))
+    assert right.passes(1e-15)
+
+
+@pytest.mark.parametrize("price", [1.0, 1e5, 1e11])
+def test_what_a_large_price_rounds_is_no_reason_to_refuse(price):
+    """x1 = 1 costs the price; a multiplier of x0 is wrong by the rounding of that, as a solver computes it."""
+    x, th = cp.Variable(2, name="x"), cp.Parameter()
+    rows = [x[1] >= 1, x[0] - x[1] >= -1, x[0] <= 5 + th]
+    line = program_line(cp.Problem(cp.Minimize(x[0] + price * x[1] + 0 * th), rows), {th: 0.0}, {th: 1.0})
+    off = 2.0**-52 * price
+    z = np.tile([price + 1.0 + off, 1.0 + off, 0.0], (1, 2, 1))
+    assert judge_line(line, np.array([0.0, 1.0]), np.tile([0.0, 1.0], (1, 2, 1)), z).passes()
+    z[:, :, 2] = -off
+    assert judge_line(line, np.array([0.0, 1.0]), np.tile([0.0, 1.0], (1, 2, 1)), z).passes()
+
+
+@pytest.mark.parametrize("first", [0.006, 0.0014, 0.0010001])
+def test_a_segment_is_judged_at_each_end_by_the_scale_there(first, tmp_path):
+    """Minimise x with x >= m, from .001 to 1e6: six times the optimum at the beginning was small beside the end."""
+    x, m = cp.Variable(name="x"), cp.Parameter(name="m")
+    path = pc.trace(cp.Problem(cp.Minimize(x), [x >= m]), {m: 1e-3}, {m: 1e6}, progress=False)
+    assert path.proof.passes(1e-15)
+    assert path.proof.sizes[0] == pytest.approx([1e-3, 5e5, 1e6], rel=1e-6)
+    points = path.x.copy()
+    points[0, 0, 0] = first
+    changed = replace(path, points=Points.of(points, path.z))
+    assert not changed.proof.passes()
+    assert changed.proof.gap[0] == pytest.approx((first - 1e-3) / 2.0, rel=1e-3)  # 2 is what 14 digits of 1e6 leave
+    changed.save(tmp_path / "changed.npz")
+    with pytest.raises(pc.InputError, match="not proved: 1 of 1 segments are not proved"):
+        pc.load(tmp_path / "changed.npz")
+    said = pc.load(tmp_path / "changed.npz", prove=False).proof.explain()
+    assert f"off by at most {changed.proof.gap[0]:.1e} of the value there" in said
+
+
+def test_a_loose_row_with_a_multiplier_is_seen_whichever_it_is():
+    """x = 2 where 1 is optimal, beside a constant of 1e12: the only row is the first of all inequalities."""
+    x, th = cp.Variable(name="x"), cp.Parameter(name="th")
+    line = program_line(cp.Problem(cp.Minimize(x + th + 1e12), [x >= 1]), {th: 0.0}, {th: 1.0})
+    proof = judge_line(line, np.array([0.0, 1.0]), np.full((1, 2, line.n), 2.0), np.ones((1, 2, line.m)))
+    assert proof.residuals["slackness"][0] == pytest.approx(1 / 3, rel=0.1)
+    assert not proof.passes()
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_an_equation_that_is_missed_costs_its_multiplier_of_either_sign_beside_soft_rows(sign):
+    """``min sign 1e7 x0 - x1`` with x0 = 1, missed by 3e-9, and x1 <= 1, to be exceeded at 2 a unit: .03 of 1."""
+    price, missed = 1e7 * sign, 3e-9
+    q, b, soft = np.array([[price, -1.0]] * 2), np.ones((2, 2)), np.array([[np.inf, 2.0]] * 2)
+    line = ProgramLine(sp.csc_array((2, 2)), sp.csc_array(np.eye(2)), q, b, np.full(2, 2.0 - price), 1, 1, {}, {})
+    points = Points.of(np.tile([1.0 - missed, 1.0], (1, 2, 1)), np.tile([-price, 1.0], (1, 2, 1)))
+    proof = prove_program(line, np.array([0.0, 1.0]), points, "t", soft)
+    assert proof.gaps[0] == pytest.approx(np.full(3, 1e7 * missed), rel=1e-3)
+    assert not proof.passes()
+
+
+def test_the_share_of_a_multiplier_is_the_largest_in_its_row():
+    """A multiplier of -1 moves the gradients of x0 and x1, of 1 and of 1e9: it is a third of 1e-6 of the first."""
+    line = toll(1e9, 1.0)
+    z = np.tile([-1.0, 1e9 - 1.0, 0.0, 0.0], (1, 2, 1))
+    proof = judge_line(line, np.array([0.0, 1.0]), np.tile([1.0, 0.0], (1, 2, 1)), z)
+    in_first, in_second = 1.0 / (2.0 + OWN_SIZE * 3e9), 1.0 / (2e9 + OWN_SIZE * 2e9)  # 3 and 2 rows have the column
+    assert in_first > 100 * in_second
+    assert proof.residuals["signs"][0] == pytest.approx(in_first, rel=1e-6)
+
+
+def test_what_rounding_makes_of_products_is_said_by_one_number():
+    """The value is 0 all along: a gap is relative to 1e-6 of each multiplier times what the terms of its row can be."""
+    x, th = cp.Variable(2, name="x"), cp.Parameter(nonneg=True)
+    line = program_line(
+        cp.Problem(cp.Minimize(th * (x[0] + x[1] - 1)), [x[0] + x[1] >= 1, x[1] >= 0]), {th: 1.0}, {th: 2.0}
+    )
+    z = np.array([[[1.0, 0.0], [2.0, 0.0]]])
+    proof = judge_line(line, np.array([0.0, 1.0]), np.full((1, 2, 2), 0.5), z)
+    assert proof.passes(1e-15)
+    rows = 1.0 + 2 * 0.5  # the side of the row, and its two coefficients times the largest column
+    floor = PRODUCT_ROUNDING / CERTIFY * 2.0 * rows
+    assert proof.sizes[0] == pytest.approx([max(OF_TERMS, floor), 1.5 * OF_TERMS, 2 * OF_TERMS], rel=1e-9)
+    far = judge_line(
+        replace(line, constant=np.zeros(2), q=0 * line.q), np.array([0.0, 1.0]), np.full((1, 2, 2), 0.5), z
+    )
+    assert far.sizes[0] == pytest.approx(np.full(3, floor), rel=1e-9)
+
+
+def test_the_natural_size_of_a_column_is_the_least_that_its_equations_say():
+    """x0 is in two equations: if in the one nothing cancelled it would be 8, and in the other 3."""
+    x, th = cp.Variable(2, name="x"), cp.Parameter()
+    rows = [x[0] + x[1] == 1, 2 * x[0] - x[1] == th]
+    line = program_line(cp.Problem(cp.Minimize(cp.sum_squares(x)), rows), {th: 0.0}, {th: 1.0})
+    sizes = Sizes(line)
+    first, second = np.abs(line.A.toarray())
+    terms = np.array([[8.0 * first[0], 3.0 * second[0]]])
+    assert sizes.determined(terms)[0, 0] == pytest.approx(3.0)
