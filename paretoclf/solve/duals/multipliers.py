@@ -1,0 +1,224 @@
+"""Multipliers of constraints, and of what the attributes of a variable say: each in the dual of its cone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from paretoclf.common.errors import InputError
+from paretoclf.solve.duals.adjoint import Coefficients
+from paretoclf.solve.duals.tree import Tree
+from paretoclf.solve.lazily import cp
+from paretoclf.solve.words import short
+
+#: The sets that multipliers lie in.
+FREE, NONNEGATIVE, PSD, SECOND_ORDER, EXPONENTIAL, POWER = "free", "nonnegative", "psd", "soc", "exponential", "power"
+
+
+@dataclass(frozen=True)
+class Multiplier:
+    """What one constraint has in the dual.
+
+    Attributes
+    ----------
+    label : str
+        That of the constraint; of an attribute ``name: attribute``.
+    parts : tuple of cvxpy.Expression
+        One variable for each argument of a cone, else one in all; or what it was eliminated by.
+    cone : str
+        The set that they lie in.
+    axis, alpha : object
+        Of second-order and power cones.
+    constraint : cvxpy.Constraint or None
+        None of attributes.
+    added : tuple of cvxpy.Expression
+        The affine expressions that the parts multiply in the Lagrangian.
+    """
+
+    label: str
+    parts: tuple[Any, ...]
+    cone: str
+    axis: int = 0
+    alpha: Any = None
+    constraint: Any = None
+    added: tuple[Any, ...] = field(default=(), repr=False)
+
+    def conditions(self) -> list[Any]:
+        """That the multiplier lies in its set, as far as no attribute of its variable says so."""
+        if self.cone == FREE:
+            return []
+        first = self.parts[0]
+        if self.cone in (NONNEGATIVE, PSD):
+            if isinstance(first, cp.Variable):
+                return []
+            return [first >= 0] if self.cone == NONNEGATIVE else [(first + first.T) / 2 >> 0]
+        if self.cone == SECOND_ORDER:
+            return [cp.SOC(first, self.parts[1], axis=self.axis)]
+        if self.cone == EXPONENTIAL:
+            u, v, w = self.parts
+            return [cp.ExpCone(u - v, -u, w)]
+        u, v, w = self.parts
+        return [cp.PowCone3D(cp.multiply(1 / self.alpha, u), cp.multiply(1 / (1 - self.alpha), v), w, self.alpha)]
+
+    def add_to(self, coefficients: Coefficients) -> None:
+        """Add the products of the parts and what they multiply."""
+        for part, expression in zip(self.parts, self.added, strict=True):
+            coefficients.add(expression, part)
+
+
+def of_constraint(constraint: Any, label: str, name: str, tree: Tree) -> Multiplier:
+    """The multiplier of a constraint with the sign that CVXPY gives it.
+
+    Raises
+    ------
+    InputError
+        If the kind of cone has no dual here.
+    """
+    kinds = cp.constraints
+    for kind, make in (
+        (kinds.Equality | kinds.Zero, _of_equation),
+        (kinds.Inequality | kinds.NonPos | kinds.NonNeg, _of_inequality),
+        (kinds.PSD, _of_matrix),
+        (kinds.SOC, _of_second_order),
+        (kinds.ExpCone, _of_exponential),
+        (kinds.PowCone3D, _of_power),
+    ):
+        if isinstance(constraint, kind):
+            return replace(make(constraint, label, name, tree), constraint=constraint)
+    raise InputError(
+        f"pc.dual knows no multiplier of {type(constraint).__name__}, {label}: pc.dual(problem, compiled=True) is the "
+        "dual of the cone program that CVXPY makes of the problem"
+    )
+
+
+def _of_equation(constraint: Any, label: str, name: str, tree: Tree) -> Multiplier:
+    """nu, of left - right."""
+    body = tree.affine(constraint.expr)
+    return Multiplier(label, (cp.Variable(body.shape, name=f"nu_{name}"),), FREE, added=(body,))
+
+
+def _of_inequality(constraint: Any, label: str, name: str, tree: Tree) -> Multiplier:
+    """lambda, of what must not be positive."""
+    turned = isinstance(constraint, cp.constraints.NonNeg)
+    body = tree.affine(-constraint.args[0] if turned else constraint.expr)
+    multiplier = cp.Variable(body.shape, nonneg=True, name=f"lambda_{name}")
+    return Multiplier(label, (multiplier,), NONNEGATIVE, added=(body,))
+
+
+def _of_matrix(constraint: Any, label: str, name: str, tree: Tree) -> Multiplier:
+    """A semidefinite matrix."""
+    body = tree.affine(-constraint.expr)
+    if body.ndim != 2:
+        raise InputError(f"pc.dual knows semidefinite matrices, no stacks of them, got {label}: {short(constraint)}")
+    multiplier = cp.Variable(body.shape, PSD=True, name=f"Z_{name}")
+    return Multiplier(label, (multiplier,), PSD, added=(body,))
+
+
+def _parts(args: Sequence[Any], name: str, tree: Tree) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """One multiplier for each argument of a cone, and minus the arguments, which they multiply."""
+    bodies = tuple(tree.affine(-arg) for arg in args)
+    letters = ("s", "z", "r")
+    multipliers = (cp.Variable(b.shape, name=f"{k}_{name}") for k, b in zip(letters, bodies, strict=False))
+    return tuple(multipliers), bodies
+
+
+def _of_second_order(constraint: Any, label: str, name: str, tree: Tree) -> Multiplier:
+    """(s, z) with |z| <= s."""
+    parts, added = _parts(constraint.args, name, tree)
+    return Multiplier(label, parts, SECOND_ORDER, axis=constraint.axis, added=added)
+
+
+def _of_exponential(constraint: Any, label: str, name: str, tree: Tree) -> Multiplier:
+    """(u, v, w) of the dual exponential cone."""
+    parts, added = _parts(constraint.args, name, tree)
+    return Multiplier(label, parts, EXPONENTIAL, added=added)
+
+
+def _of_power(constraint: Any, label: str, name: str, tree: Tree) -> Multiplier:
+    """(u, v, w) of the dual power cone."""
+    alpha = constraint.alpha
+    if alpha.parameters():
+        raise InputError(f"pc.dual knows power cones whose exponent is a number, got a Parameter in {label}")
+    parts, added = _parts(constraint.args[:3], name, tree)
+    return Multiplier(label, parts, POWER, alpha=np.asarray(alpha.value, dtype=float), added=added)
+
+
+# --- Attributes ------------------------------------------------------------------------------------------------------
+
+#: Attributes that have no dual, and what to do.
+REFUSED = {
+    "boolean": "which is not convex",
+    "integer": "which is not convex",
+    "complex": "and pc.dual knows real numbers only",
+    "imag": "and pc.dual knows real numbers only",
+    "hermitian": "and pc.dual knows real numbers only",
+}
+
+
+def of_attributes(variable: Any) -> list[Multiplier]:
+    """Multipliers of what the attributes of a variable say of its entries.
+
+    Raises
+    ------
+    InputError
+        If one of them has no dual: integers, complex numbers.
+    """
+    said, name = variable.attributes, variable.name()
+    for attribute, why in REFUSED.items():
+        given = said.get(attribute)
+        if given is not None and given is not False and np.size(given):
+            raise InputError(f"pc.dual needs another problem: {name} is {attribute}, {why}")
+    found = []
+    for attribute, sign in (("nonneg", -1), ("pos", -1), ("nonpos", 1), ("neg", 1)):
+        if said[attribute]:
+            multiplier = cp.Variable(variable.shape, nonneg=True, name=f"mu_{name}")
+            found.append(Multiplier(f"{name}: {attribute}", (multiplier,), NONNEGATIVE, added=(sign * variable,)))
+    if said["bounds"] is not None:
+        found += _of_bounds(variable)
+    for attribute, sign in (("PSD", -1), ("NSD", 1)):
+        if said[attribute]:
+            if variable.ndim != 2:
+                raise InputError(f"pc.dual knows semidefinite matrices, no stacks of them, got {name}")
+            multiplier = cp.Variable(variable.shape, PSD=True, name=f"Z_{name}")
+            found.append(Multiplier(f"{name}: {attribute}", (multiplier,), PSD, added=(sign * variable,)))
+    return found
+
+
+def _of_bounds(variable: Any) -> list[Multiplier]:
+    """One multiplier for either side, where it has finite bounds."""
+    found = []
+    for side, bound, sign in zip(("lower bound", "upper bound"), variable.attributes["bounds"], (-1, 1), strict=True):
+        bound = cp.Constant(bound) if not isinstance(bound, cp.Expression) else bound
+        finite = np.ones(bound.shape, bool) if bound.parameters() else np.isfinite(bound.value)
+        finite = np.broadcast_to(finite, variable.shape)
+        if not finite.any():
+            continue
+        shape = variable.shape if finite.all() else (int(finite.sum()),)
+        letter = "l" if sign < 0 else "u"
+        multiplier = cp.Variable(shape, nonneg=True, name=f"mu_{letter}_{variable.name()}")
+        limit = bound if bound.shape == variable.shape else cp.promote(bound, variable.shape)
+        difference = sign * (variable - limit) if finite.all() else sign * _picked(variable, bound, finite)
+        found.append(Multiplier(f"{variable.name()}: {side}", (multiplier,), NONNEGATIVE, added=(difference,)))
+    return found
+
+
+def _picked(variable: Any, bound: Any, finite: Any) -> Any:
+    """The difference of a variable and its bound where that is finite."""
+    return variable[finite] - np.broadcast_to(bound.value, variable.shape)[finite]
+
+
+def equation_of(variable: Any, coefficient: Any) -> Any | None:
+    """What must vanish where the coefficient of a variable does, of the entries that may move; None of none."""
+    said = variable.attributes
+    if said["symmetric"] or said["PSD"] or said["NSD"]:
+        return coefficient + coefficient.T
+    if said["diag"]:
+        return cp.diag(coefficient)
+    if said["sparsity"]:
+        places = np.zeros(variable.shape, dtype=bool)
+        places[variable.sparse_idx] = True
+        return coefficient[places] if places.any() else None
+    return coefficient
