@@ -60,6 +60,8 @@ from .roc import RocCurve as RocCurve
 from .roc import empirical as empirical
 from .roc import roc_of_path as roc_of_path
 from .roc.empirical import empirical_tradeoff as empirical_tradeoff
+from .solve.duals.dual import dual as dual
+from .solve.duals.lagrangian import lagrangian as lagrangian
 from .solve.formulation import NONNEGATIVE as NONNEGATIVE
 from .solve.formulation import POSITIVE as POSITIVE
 from .solve.formulation import Formulation as Formulation

@@ -36,6 +36,12 @@ from .problem.costs import CostLine as CostLine
 from .proof import Certificate as Certificate
 from .roc.scores import PathScores as PathScores
 from .solve.cone_proof import ProblemProof as ProblemProof
+from .solve.duals.dual import Dual as Dual
+from .solve.duals.lagrangian import DualFunctionPoint as DualFunctionPoint
+from .solve.duals.lagrangian import Lagrangian as Lagrangian
+from .solve.duals.recovery import Recovered as Recovered
+from .solve.duals.strong import StrongDuality as StrongDuality
+from .solve.duals.weak import WeakDuality as WeakDuality
 from .solve.grading import Grade as Grade
 from .solve.statement import Statement as Statement
 from .solve.sweep import Sweep as Sweep

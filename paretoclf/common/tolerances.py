@@ -364,3 +364,18 @@ POINT = 1e-9
 #: Compiled programs: a variable is substituted by its equation where its coefficient is at least this share of the
 #: largest in the row: three digits are the most that may be lost.
 SUBSTITUTED = 1e-3
+
+#: A point is strictly inside a constraint where the slack that a search gave all of them at once is above this: a
+#: solver's own error in it is a hundredth.
+SLATER_STRICT = 1e-6
+
+#: Affine constraints of such a point may be missed by this, relative to 1 and its largest entry: a solver's tolerance.
+SLATER_AFFINE = 1e-7
+
+#: A multiplier is at the border of its set, or 0, where it is within this of it, relative to 1 and its own size: what a
+#: solver leaves of one that is. From duals to primals only.
+ACTIVE_MULTIPLIER = 1e-5
+
+#: Equations for a primal point, each scaled to 1, determine what has a singular value above this; open is an entry of
+#: which a direction without any has more than the root of it.
+RECOVERED_RANK = 1e-8

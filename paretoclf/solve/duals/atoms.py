@@ -49,6 +49,10 @@ def recognised(atom: Any) -> Recognised:
     kind = type(atom).__name__.removesuffix("Approx")
     if any(arg.is_complex() for arg in atom.args):
         raise InputError(f"pc.dual knows real arguments only: {short(atom)} has a complex one")
+    if kind in ("maximum", "minimum") and (one := _beside_0(atom)) is not None:
+        concave = kind == "minimum"
+        arg = _of_shape(one, atom.shape)
+        return Recognised(TABLE["pos"], concave, (-arg if concave else arg,), atom.shape)
     if kind in _ENTRY_BY_ENTRY:
         return _entry_by_entry(atom, _ENTRY_BY_ENTRY[kind])
     if kind in _SLICES:
@@ -63,6 +67,14 @@ def recognised(atom: Any) -> Recognised:
         f"pc.dual knows no conjugate of {kind}, in {short(atom)}: pc.dual(problem, compiled=True) is the dual of the "
         "cone program that CVXPY makes of it"
     )
+
+
+def _beside_0(atom: Any) -> Any | None:
+    """The one argument of a maximum or minimum that stands beside a 0, or None."""
+    zeros = [arg.is_constant() and not arg.parameters() and not np.any(number(arg)) for arg in atom.args]
+    if len(zeros) != 2 or sum(zeros) != 1:
+        return None
+    return atom.args[1 - zeros.index(True)]
 
 
 #: Atoms entry by entry whose name, or that with a minus, is the row's -> row.

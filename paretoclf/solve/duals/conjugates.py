@@ -9,7 +9,8 @@ the domain), and how CVXPY states it, convex in w and y together. Concave atoms 
 ``-log`` is that of minus the logarithm.
 
 In words ``<u>`` and ``<r>`` are the first and the second argument, ``<y>`` and ``<s>`` their multipliers, ``<w>`` the
-weight; ``<p>``, ``<q>``, ``<k>``, ``<M>`` numbers of the atom, with 1/p + 1/q = 1.
+weight; ``<p>``, ``<q>``, ``<k>``, ``<M>`` numbers of the atom, with 1/p + 1/q = 1; ``<c>``, ``<d>``, ``<e>`` numbers
+that follow from them.
 """
 
 from __future__ import annotations
@@ -60,6 +61,9 @@ class Conjugate:
 
 
 TABLE: dict[str, Conjugate] = {}
+
+#: Rows of functions that are even in their first argument: the sign of its multiplier does not matter.
+EVEN = ("abs", "norm1", "norm_inf", "norm2", "pnorm", "square", "sum_squares", "huber", "power even", "quad_over_lin")
 
 
 def _row(name: str, plain: tuple[str, str, str, str], latex: tuple[str, str, str, str]) -> Callable[..., Statement]:
@@ -126,11 +130,11 @@ def squares_over(w: Any, y: Any, axis: int | None = None, *, elementwise: bool =
         if not one.parameters():
             return cp.quad_over_lin(y, 4 * one), []
         # CVXPY does not take a parameter in the second place for DPP; a variable that is equal to it, it does.
-        held = cp.Variable(nonneg=True, name="v")
+        held = cp.Variable(nonneg=True)
         return cp.quad_over_lin(y, 4 * held), [held == one]
     # y^2 <= 4 w t says that (y, t - w) is no longer than t + w.
     w = flat(w)
-    t = cp.Variable(w.size, name="t")
+    t = cp.Variable(w.size)
     columns = cp.reshape(y, (1, y.size), order="F") if elementwise else (y.T if axis == 1 else y)
     below = cp.reshape(t - w, (1, w.size), order="F")
     return cp.sum(t), [cp.SOC(t + w, cp.vstack([columns, below]), axis=0)]
@@ -173,6 +177,16 @@ def _maximum(w: Any, ys: Sequence[Any], numbers: Mapping[str, Any]) -> Stated:
 
 
 @_row(
+    "pos",
+    ("max(<u>, 0)", "", "0 <= <y> <= <w>", "<y> = 0"),
+    (r"\max(<u>, 0)", "", r"0 \le <y> \le <w>", "<y> = 0"),
+)
+def _pos(w: Any, ys: Sequence[Any], numbers: Mapping[str, Any]) -> Stated:
+    """Positive parts: the multiplier of the 0 is what is left of w."""
+    return 0, [ys[0] >= 0, ys[0] <= w]
+
+
+@_row(
     "square",
     ("<u>^2", "<sum of><y>^2 / (4 <w>)", "", "<y> = 0"),
     (r"<u>^2", r"<sum of>\frac{<y>^2}{4 <w>}", "", "<y> = 0"),
@@ -206,7 +220,7 @@ def _huber(w: Any, ys: Sequence[Any], numbers: Mapping[str, Any]) -> Stated:
     return cost, [*more, cp.abs(ys[0]) <= 2 * M * w]
 
 
-def _power_constant(p: float) -> float:
+def power_constant(p: float) -> float:
     """The factor of the conjugate of a power."""
     if p > 1:
         return float((1 - 1 / p) * p ** (-1 / (p - 1)))
@@ -217,8 +231,8 @@ def _power_constant(p: float) -> float:
 
 @_row(
     "power even",
-    ("<u>^<p>", "<c> <sum of>|<y>|^<q> <w>^(1 - <q>)", "", "<y> = 0"),
-    (r"<u>^{<p>}", r"<c> <sum of>|<y>|^{<q>} <w>^{1 - <q>}", "", "<y> = 0"),
+    ("<u>^<p>", "<c> <sum of>|<y>|^(<q>) <w>^(<e>)", "", "<y> = 0"),
+    (r"<u>^{<p>}", r"<c> <sum of>|<y>|^{<q>} <w>^{<e>}", "", "<y> = 0"),
 )
 def _power_even(w: Any, ys: Sequence[Any], numbers: Mapping[str, Any]) -> Stated:
     """Powers 4, 8, ... of any number."""
@@ -227,8 +241,8 @@ def _power_even(w: Any, ys: Sequence[Any], numbers: Mapping[str, Any]) -> Stated
 
 @_row(
     "power above 1",
-    ("<u>^<p>, <u> >= 0", "<c> <sum of>max(<y>, 0)^<q> <w>^(1 - <q>)", "", "<y> <= 0"),
-    (r"<u>^{<p>},\ <u> \ge 0", r"<c> <sum of>\max(<y>, 0)^{<q>} <w>^{1 - <q>}", "", r"<y> \le 0"),
+    ("<u>^<p>, <u> >= 0", "<c> <sum of>max(<y>, 0)^(<q>) <w>^(<e>)", "", "<y> <= 0"),
+    (r"<u>^{<p>},\ <u> \ge 0", r"<c> <sum of>\max(<y>, 0)^{<q>} <w>^{<e>}", "", r"<y> \le 0"),
 )
 def _power_above_1(w: Any, ys: Sequence[Any], numbers: Mapping[str, Any]) -> Stated:
     """Other powers above 1, which CVXPY takes of nonnegative numbers only."""
@@ -237,39 +251,39 @@ def _power_above_1(w: Any, ys: Sequence[Any], numbers: Mapping[str, Any]) -> Sta
 
 def _power_above(w: Any, y: Any, size: Any, p: float) -> Stated:
     """Cost c t with t >= size^q w^(1 - q)."""
-    t, h = cp.Variable(y.size, nonneg=True, name="t"), cp.Variable(y.size, nonneg=True, name="h")
+    t, h = cp.Variable(y.size, nonneg=True), cp.Variable(y.size, nonneg=True)
     inside = cp.PowCone3D(t, flat(w), h, 1 - 1 / p)
-    return _power_constant(p) * cp.sum(t), [flat(size) <= h, inside]
+    return power_constant(p) * cp.sum(t), [flat(size) <= h, inside]
 
 
 @_row(
     "-power below 1",
-    ("-<u>^<p>", "<c> <sum of><w>^(1/(1 - <p>)) (-<y>)^(-<p>/(1 - <p>))", "<y> < 0", "<y> <= 0"),
-    (r"-<u>^{<p>}", r"<c> <sum of><w>^{1/(1 - <p>)} (-<y>)^{-<p>/(1 - <p>)}", "<y> < 0", r"<y> \le 0"),
+    ("-<u>^<p>", "<c> <sum of><w>^(<e>) / (-<y>)^(<d>)", "<y> < 0", "<y> <= 0"),
+    (r"-<u>^{<p>}", r"<c> <sum of><w>^{<e>} (-<y>)^{-<d>}", "<y> < 0", r"<y> \le 0"),
 )
 def _minus_power(w: Any, ys: Sequence[Any], numbers: Mapping[str, Any]) -> Stated:
     """Roots."""
     p, y = numbers["p"], ys[0]
-    t = cp.Variable(y.size, nonneg=True, name="t")
-    return _power_constant(p) * cp.sum(t), [cp.PowCone3D(t, -flat(y), flat(w), 1 - p)]
+    t = cp.Variable(y.size, nonneg=True)
+    return power_constant(p) * cp.sum(t), [cp.PowCone3D(t, -flat(y), flat(w), 1 - p)]
 
 
 @_row(
     "power below 0",
-    ("<u>^<p>", "-<c> <sum of>(-<y>)^<q> <w>^(1 - <q>)", "<y> <= 0", "<y> <= 0"),
-    (r"<u>^{<p>}", r"-<c> <sum of>(-<y>)^{<q>} <w>^{1 - <q>}", r"<y> \le 0", r"<y> \le 0"),
+    ("<u>^<p>", "-<c> <sum of>(-<y>)^(<q>) <w>^(<e>)", "<y> <= 0", "<y> <= 0"),
+    (r"<u>^{<p>}", r"-<c> <sum of>(-<y>)^{<q>} <w>^{<e>}", r"<y> \le 0", r"<y> \le 0"),
 )
 def _power_below_0(w: Any, ys: Sequence[Any], numbers: Mapping[str, Any]) -> Stated:
     """Inverses of powers."""
     p, y = numbers["p"], ys[0]
-    h = cp.Variable(y.size, nonneg=True, name="h")
-    return -_power_constant(p) * cp.sum(h), [cp.PowCone3D(-flat(y), flat(w), h, p / (p - 1))]
+    h = cp.Variable(y.size, nonneg=True)
+    return -power_constant(p) * cp.sum(h), [cp.PowCone3D(-flat(y), flat(w), h, p / (p - 1))]
 
 
 @_row(
     "exp",
-    ("exp(<u>)", "<sum of><y> log(<y>/<w>) - <y>", "<y> >= 0", "<y> = 0"),
-    (r"e^{<u>}", r"<sum of><y> \log(<y>/<w>) - <y>", r"<y> \ge 0", "<y> = 0"),
+    ("exp(<u>)", "<sum of>(<y> log(<y>/<w>) - <y>)", "<y> >= 0", "<y> = 0"),
+    (r"e^{<u>}", r"<sum of>(<y> \log(<y>/<w>) - <y>)", r"<y> \ge 0", "<y> = 0"),
 )
 def _exp(w: Any, ys: Sequence[Any], numbers: Mapping[str, Any]) -> Stated:
     """Exponentials."""
@@ -280,13 +294,13 @@ def _exp(w: Any, ys: Sequence[Any], numbers: Mapping[str, Any]) -> Stated:
     "logistic",
     (
         "log(1 + exp(<u>))",
-        "<sum of><y> log(<y>/<w>) + (<w> - <y>) log(1 - <y>/<w>)",
+        "<sum of>(<y> log(<y>/<w>) + (<w> - <y>) log(1 - <y>/<w>))",
         "0 <= <y> <= <w>",
         "<y> = 0",
     ),
     (
         r"\log(1 + e^{<u>})",
-        r"<sum of><y> \log(<y>/<w>) + (<w> - <y>) \log(1 - <y>/<w>)",
+        r"<sum of>(<y> \log(<y>/<w>) + (<w> - <y>) \log(1 - <y>/<w>))",
         r"0 \le <y> \le <w>",
         "<y> = 0",
     ),
@@ -298,8 +312,8 @@ def _logistic(w: Any, ys: Sequence[Any], numbers: Mapping[str, Any]) -> Stated:
 
 @_row(
     "-log",
-    ("-log(<u>)", "<sum of><w> log(<w>/(-<y>)) - <w>", "<y> <= 0", "<y> <= 0"),
-    (r"-\log <u>", r"<sum of><w> \log\frac{<w>}{-<y>} - <w>", r"<y> \le 0", r"<y> \le 0"),
+    ("-log(<u>)", "<sum of>(<w> log(<w>/(-<y>)) - <w>)", "<y> <= 0", "<y> <= 0"),
+    (r"-\log <u>", r"<sum of>(<w> \log\frac{<w>}{-<y>} - <w>)", r"<y> \le 0", r"<y> \le 0"),
 )
 def _minus_log(w: Any, ys: Sequence[Any], numbers: Mapping[str, Any]) -> Stated:
     """Logarithms."""
@@ -308,10 +322,10 @@ def _minus_log(w: Any, ys: Sequence[Any], numbers: Mapping[str, Any]) -> Stated:
 
 @_row(
     "-log1p",
-    ("-log(1 + <u>)", "<sum of><w> log(<w>/(-<y>)) - <w> - <y>", "<y> <= 0", "<y> <= 0, and the cost is -<y>"),
+    ("-log(1 + <u>)", "<sum of>(<w> log(<w>/(-<y>)) - <w> - <y>)", "<y> <= 0", "<y> <= 0, and the cost is -<y>"),
     (
         r"-\log(1 + <u>)",
-        r"<sum of><w> \log\frac{<w>}{-<y>} - <w> - <y>",
+        r"<sum of>(<w> \log\frac{<w>}{-<y>} - <w> - <y>)",
         r"<y> \le 0",
         r"<y> \le 0, \text{ and the cost is } -<y>",
     ),
@@ -333,7 +347,7 @@ def _minus_entr(w: Any, ys: Sequence[Any], numbers: Mapping[str, Any]) -> Stated
     if is_number(w) and np.all(number(w) > 0):
         weights = number(w)
         return cp.sum(cp.multiply(weights, cp.exp(cp.multiply(1 / weights, y) - 1))), []
-    t = cp.Variable(y.size, name="t")
+    t = cp.Variable(y.size)
     return cp.sum(t), [cp.ExpCone(flat(y) - flat(w), flat(w), t)]
 
 
@@ -448,7 +462,7 @@ def _sum_largest(w: Any, ys: Sequence[Any], numbers: Mapping[str, Any]) -> State
 def _dotsort(w: Any, ys: Sequence[Any], numbers: Mapping[str, Any]) -> Stated:
     """Weights for ranks: the hull of all orders of the weights."""
     y, c = flat(ys[0]), flat(numbers["c"])
-    P = cp.Variable((y.size, y.size), nonneg=True, name="P")
+    P = cp.Variable((y.size, y.size), nonneg=True)
     ones = np.ones(y.size)
     return 0, [P @ ones == w * ones, P.T @ ones == w * ones, y == P[:, : c.size] @ c]
 
@@ -469,7 +483,7 @@ def _cummax(w: Any, ys: Sequence[Any], numbers: Mapping[str, Any]) -> Stated:
     columns = [(w, y)] if y.ndim == 1 else [(w[:, j], y[:, j]) for j in range(y.shape[1])]
     conditions = []
     for weight, each in columns:
-        P = cp.Variable((each.size, each.size), nonneg=True, name="P")
+        P = cp.Variable((each.size, each.size), nonneg=True)
         ones, above = np.ones(each.size), np.triu(np.ones((each.size, each.size)), 1)
         conditions += [P @ ones == weight, P.T @ ones == each, cp.multiply(above, P) == 0]
     return 0, conditions
@@ -501,7 +515,7 @@ def _quad_over_lin(w: Any, ys: Sequence[Any], numbers: Mapping[str, Any]) -> Sta
         below = cp.hstack([flat(y), flat(w + s)])
         return 0, [cp.SOC(flat(w - s)[0], below)]
     # One denominator for all slices: each takes its share of the multiplier.
-    shares = cp.Variable(w.size, name="s")
+    shares = cp.Variable(w.size)
     columns = cp.vstack([y.T if axis == 1 else y, cp.reshape(w + shares, (1, w.size), order="F")])
     return 0, [cp.SOC(w - shares, columns, axis=0), cp.sum(shares) == s]
 
@@ -536,7 +550,7 @@ def _minus_geo_mean(w: Any, ys: Sequence[Any], numbers: Mapping[str, Any]) -> St
         return 0, [*conditions, mean >= w, mean >= 0]
     for k, column in zip(used[1:], columns[1:], strict=True):
         before, share = share, share + g[k]
-        next_mean = w if k == used[-1] else cp.Variable(w.size, name="m")
+        next_mean = w if k == used[-1] else cp.Variable(w.size)
         conditions.append(cp.PowCone3D(mean, column, next_mean, before / share))
         mean = next_mean
     return 0, conditions
@@ -553,7 +567,7 @@ def _minus_geo_mean(w: Any, ys: Sequence[Any], numbers: Mapping[str, Any]) -> St
 def _quad_form(w: Any, ys: Sequence[Any], numbers: Mapping[str, Any]) -> Stated:
     """Quadratic forms, of a singular matrix, too."""
     P, y = numbers["P"], flat(ys[0])
-    h = cp.Variable(y.size, name="h")
+    h = cp.Variable(y.size)
     if is_number(w) and number(w) > 0:
         return cp.quad_form(h, cp.psd_wrap(P)) / (4 * float(number(w))), [P @ h == y]
     values, vectors = np.linalg.eigh(P)
@@ -627,10 +641,10 @@ def _sigma_max(w: Any, ys: Sequence[Any], numbers: Mapping[str, Any]) -> Stated:
 
 @_row(
     "-log_det",
-    ("-log det <u>", "n <w> log <w> - n <w> - <w> log det(-<y>)", "-<y> pd", "-<y> psd"),
+    ("-log det <u>", "<const> - <w> log det(-<y>)", "-<y> pd", "-<y> psd"),
     (
         r"-\log\det <u>",
-        r"n <w> \log <w> - n <w> - <w> \log\det(-<y>)",
+        r"<const> - <w> \log\det(-<y>)",
         r"-<y> \succ 0",
         r"-<y> \succeq 0",
     ),
@@ -639,7 +653,7 @@ def _minus_log_det(w: Any, ys: Sequence[Any], numbers: Mapping[str, Any]) -> Sta
     """Logarithms of determinants: of a triangular factor Z of -y, the sum of those of its diagonal."""
     Y = _symmetric(ys[0])
     n = Y.shape[0]
-    Z, h = cp.Variable((n, n), name="Z"), cp.Variable(n, name="h")
+    Z, h = cp.Variable((n, n)), cp.Variable(n)
     above = np.triu(np.ones((n, n)), 1)
     block = cp.bmat([[-Y, Z], [Z.T, cp.diag(cp.diag(Z))]])
     cones = cp.ExpCone(h, w * np.ones(n), cp.diag(Z))
@@ -660,7 +674,7 @@ def _tr_inv(w: Any, ys: Sequence[Any], numbers: Mapping[str, Any]) -> Stated:
     """Traces of inverses."""
     Y = _symmetric(ys[0])
     n = Y.shape[0]
-    Z = cp.Variable((n, n), name="Z")
+    Z = cp.Variable((n, n))
     return -2 * cp.trace(Z), [cp.bmat([[w * np.eye(n), Z], [Z.T, -Y]]) >> 0]
 
 

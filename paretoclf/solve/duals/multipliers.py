@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from paretoclf.common.errors import InputError
-from paretoclf.solve.duals.adjoint import Coefficients
+from paretoclf.solve.duals.adjoint import Coefficients, total
+from paretoclf.solve.duals.conjugates import flat, is_number, number
 from paretoclf.solve.duals.tree import Tree
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.words import short
@@ -60,8 +61,9 @@ class Multiplier:
         if self.cone == EXPONENTIAL:
             u, v, w = self.parts
             return [cp.ExpCone(u - v, -u, w)]
-        u, v, w = self.parts
-        return [cp.PowCone3D(cp.multiply(1 / self.alpha, u), cp.multiply(1 / (1 - self.alpha), v), w, self.alpha)]
+        u, v, w = (flat(part) for part in self.parts)
+        alpha = np.broadcast_to(np.ravel(self.alpha, order="F"), u.shape)
+        return [cp.PowCone3D(cp.multiply(1 / alpha, u), cp.multiply(1 / (1 - alpha), v), w, alpha)]
 
     def add_to(self, coefficients: Coefficients) -> None:
         """Add the products of the parts and what they multiply."""
@@ -210,11 +212,12 @@ def _picked(variable: Any, bound: Any, finite: Any) -> Any:
     return variable[finite] - np.broadcast_to(bound.value, variable.shape)[finite]
 
 
-def equation_of(variable: Any, coefficient: Any) -> Any | None:
+def equation_of(variable: Any, terms: list[Any]) -> Any | None:
     """What must vanish where the coefficient of a variable does, of the entries that may move; None of none."""
     said = variable.attributes
     if said["symmetric"] or said["PSD"] or said["NSD"]:
-        return coefficient + coefficient.T
+        return total([_symmetric_part(term) for term in terms])
+    coefficient = total(terms)
     if said["diag"]:
         return cp.diag(coefficient)
     if said["sparsity"]:
@@ -222,3 +225,21 @@ def equation_of(variable: Any, coefficient: Any) -> Any | None:
         places[variable.sparse_idx] = True
         return coefficient[places] if places.any() else None
     return coefficient
+
+
+def _symmetric_part(term: Any) -> Any:
+    """The symmetric part of a term; of a symmetric one itself."""
+    if is_number(term):
+        value = number(term)
+        return cp.Constant((value + value.T) / 2)
+    inner = term
+    while type(inner).__name__ in ("NegExpression", "multiply", "MulExpression"):
+        moving = [arg for arg in inner.args if not is_number(arg)]
+        still = [number(arg) for arg in inner.args if is_number(arg)]
+        if len(moving) != 1 or any(each.ndim == 2 and not np.array_equal(each, each.T) for each in still):
+            break
+        if type(inner).__name__ == "MulExpression" and moving[0].ndim:
+            break
+        inner = moving[0]
+    plain = inner.ndim == 0 or type(inner).__name__ == "Promote" or inner.is_symmetric()
+    return term if plain else (term + term.T) / 2

@@ -87,7 +87,7 @@ def parts_of(model: Model) -> Parts:
     atoms = tree.weighed(coefficients)
     equations = {}
     for name, variable in model.variables.items():
-        found = coefficients.coefficient(variable)
+        found = coefficients.of.get(variable.id)
         expression = None if found is None else equation_of(variable, found)
         if expression is not None and not (is_number(expression) and not np.any(number(expression))):
             equations[name] = expression

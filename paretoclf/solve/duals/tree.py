@@ -18,6 +18,9 @@ from paretoclf.solve.duals.conjugates import TABLE, Conjugate, is_number, number
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.words import short
 
+#: Rows that hang on eigenvalues and singular values: of a symmetric argument the skew part of a multiplier is idle.
+SPECTRAL = ("lambda_max", "lambda_sum_largest", "-log_det", "tr_inv", "matrix_frac", "normNuc", "sigma_max")
+
 
 @dataclass(frozen=True)
 class Occurrence:
@@ -79,7 +82,7 @@ class Tree:
         args = tuple(self.affine(arg) for arg in found.args)
         number_of = f"{self._prefix}{len(self.occurrences) + 1}"
         v = cp.Variable(found.shape, name=f"v_{number_of}")
-        ys = tuple(cp.Variable(arg.shape, name=f"y_{number_of}" + "'" * k) for k, arg in enumerate(args))
+        ys = tuple(_multiplier(arg, f"y_{number_of}{_letter(k, len(args))}", found.row) for k, arg in enumerate(args))
         self.occurrences.append(Occurrence(found.row, e, v, args, ys, None, found.numbers))
         value = v.T if found.numbers.get("turned") else v
         value = value if value.shape == e.shape else cp.reshape(value, e.shape, order="F")
@@ -91,6 +94,18 @@ class Tree:
             for arg, y in zip(each.args, each.ys, strict=True):
                 coefficients.add(arg, y)
         return [replace(each, w=_weight(each, coefficients)) for each in self.occurrences]
+
+
+def _letter(k: int, count: int) -> str:
+    """A letter for each of several arguments."""
+    return "" if count == 1 else "abcdefghijklmnopqrstuvwxyz"[k] if count <= 26 else f"({k + 1})"
+
+
+def _multiplier(arg: Any, name: str, row: Conjugate) -> Any:
+    """The multiplier of an argument: of a symmetric one that the row reads the spectrum of, symmetric."""
+    if row.name in SPECTRAL and arg.ndim == 2 and arg.shape[0] > 1 and arg.is_symmetric():
+        return cp.Variable(arg.shape, symmetric=True, name=name)
+    return cp.Variable(arg.shape, name=name)
 
 
 def _only_affine(e: Any) -> bool:

@@ -569,6 +569,18 @@ def absolute():
     )
 
 
+def positive_part():
+    return Case(
+        "pos",
+        normal(1),
+        lambda u: np.maximum(u[:, 0], 0),
+        lambda u: (u > 0).astype(float),
+        lambda w, y: where((y[:, 0] >= -NEAR) & (y[:, 0] <= w * (1 + NEAR))),
+        lambda rng, w: with_w(w, rng.uniform(0, 1, (N, 1))),
+        column,
+    )
+
+
 def greatest(row, arguments, numbers):
     return Case(
         row,
@@ -598,6 +610,7 @@ def sum_squares():
 CASES = [
     *(power(p) for p in (2.0, 4.0, 8.0, 3.0, 1.5, 6.0, 0.5, 0.3, -1.0, -2.5)),
     absolute(),
+    positive_part(),
     norm("norm1", 1, np.inf),
     norm("norm_inf", np.inf, 1),
     norm("norm2", 2, 2),

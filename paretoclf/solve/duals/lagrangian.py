@@ -1,0 +1,172 @@
+"""Partial Lagrangians: only the constraints that are named go to the objective."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from paretoclf.common.errors import InputError
+from paretoclf.solve.cone_proof import is_problem
+from paretoclf.solve.duals.adjoint import inner
+from paretoclf.solve.duals.values import by_name, kept, solved
+from paretoclf.solve.lazily import cp
+from paretoclf.solve.model import Model
+from paretoclf.solve.programs import held
+
+
+@dataclass(frozen=True)
+class DualFunctionPoint:
+    """The dual function at one place.
+
+    Attributes
+    ----------
+    value : float
+        The least value of the Lagrangian, a lower bound of a minimised objective; of a maximised one the largest, an
+        upper bound. Infinite where it has none.
+    minimiser : mapping of str to array
+        A point at which it is taken, by the names of the variables; empty where there is none.
+    supergradient : mapping of str to array
+        What the dualised constraints are there, by their labels: the concave dual function lies below ``value`` plus
+        its inner product with any step. Of a maximisation the function is convex, and this a subgradient.
+    status : str
+        The solver's.
+    """
+
+    value: float
+    minimiser: Mapping[str, Any] = field(repr=False)
+    supergradient: Mapping[str, Any]
+    status: str
+
+
+@dataclass(frozen=True, repr=False)
+class Lagrangian:
+    """A problem some of whose constraints have gone to the objective, as `lagrangian` returns it.
+
+    Attributes
+    ----------
+    problem : cvxpy.Problem
+        The objective with the products of multipliers and constraints, under the other constraints.
+    multipliers : mapping of str to cvxpy.Parameter
+        By the labels of the constraints.
+    """
+
+    problem: cp.Problem
+    multipliers: Mapping[str, Any]
+    _slacks: Mapping[str, Any]
+    _sense: int
+
+    def at(self, values: Mapping[Any, Any]) -> DualFunctionPoint:
+        """The dual function at given multipliers, with a minimiser and a supergradient.
+
+        Parameters
+        ----------
+        values : dict from str to number or array
+            By the labels; those of inequalities must not be negative.
+
+        Examples
+        --------
+        >>> import cvxpy as cp, paretoclf as pc
+        >>> x = cp.Variable(name="x")
+        >>> problem = cp.Problem(cp.Minimize(cp.square(x)), [(x >= 2).set_label("low"), x <= 5])
+        >>> point = pc.lagrangian(problem, dualize=["low"]).at({"low": 2})
+        >>> print(f"{point.value:.4f} {point.minimiser['x']:.4f} {point.supergradient['low']:.4f}")
+        3.0000 1.0000 1.0000
+        """
+        given = by_name(values, self.multipliers, "values")
+        missing = [label for label in self.multipliers if label not in given]
+        if missing:
+            raise InputError(
+                f"values must have all multipliers, {', '.join(self.multipliers)}: {missing[0]} is missing"
+            )
+        before = [(p, p.value) for p in self.multipliers.values()]
+        with kept(self.problem):
+            try:
+                for label, value in given.items():
+                    self.multipliers[label].value = value
+                return self._at_these()
+            except ValueError as error:
+                raise InputError(f"values must have the signs of multipliers: {error}") from None
+            finally:
+                for parameter, value in before:
+                    parameter.save_value(value)
+
+    def _at_these(self) -> DualFunctionPoint:
+        """The same at the values that the parameters have."""
+        own = solved(self.problem)
+        if own.status in (cp.UNBOUNDED, cp.UNBOUNDED_INACCURATE):
+            return DualFunctionPoint(-self._sense * np.inf, {}, {}, own.status)
+        if own.status in (cp.INFEASIBLE, cp.INFEASIBLE_INACCURATE):
+            return DualFunctionPoint(self._sense * np.inf, {}, {}, own.status)
+        point = {v.name(): held(v) for v in self.problem.variables()}
+        slopes = {label: self._sense * np.asarray(slack.value) for label, slack in self._slacks.items()}
+        return DualFunctionPoint(float(own.value), point, slopes, own.status)
+
+    def __repr__(self) -> str:
+        return f"Lagrangian(dualised: {', '.join(self.multipliers)})"
+
+
+def lagrangian(problem: cp.Problem, dualize: Sequence[str]) -> Lagrangian:
+    """Make the Lagrangian of some constraints of a problem; the others stay constraints.
+
+    Parameters
+    ----------
+    problem : cvxpy.Problem
+        Convex.
+    dualize : sequence of str
+        Labels of inequalities, equations or semidefinite constraints (``constraint k`` of one without).
+
+    Returns
+    -------
+    Lagrangian
+
+    Raises
+    ------
+    InputError
+        If there is no such label, or the constraint is another cone.
+
+    Examples
+    --------
+    >>> import cvxpy as cp, paretoclf as pc
+    >>> x = cp.Variable(2, name="x")
+    >>> mass = (cp.sum(x) == 1).set_label("mass")
+    >>> made = pc.lagrangian(cp.Problem(cp.Minimize(cp.sum_squares(x)), [mass, x >= 0]), dualize=["mass"])
+    >>> [round(float(made.at({"mass": nu}).value), 4) + 0.0 for nu in (-2, -1, 0)]
+    [0.0, 0.5, 0.0]
+    """
+    if not is_problem(problem):
+        raise InputError(f"problem must be a cvxpy.Problem, got {problem!r:.200}")
+    model = Model.of(problem, maximise=True, moving=False)
+    labels = [dualize] if isinstance(dualize, str) else list(dualize)
+    unknown = [label for label in labels if label not in model.constraints]
+    if unknown or not labels:
+        raise InputError(
+            f"dualize must be labels of constraints, among {', '.join(model.constraints) or 'none'}, got {dualize!r}"
+        )
+    objective = model.sense * problem.objective.expr
+    multipliers: dict[str, Any] = {}
+    slacks: dict[str, Any] = {}
+    for label in labels:
+        multiplier, slack = _dualised(model.constraints[label], label)
+        multipliers[label], slacks[label] = multiplier, slack
+        objective = objective + (inner(multiplier, slack) if slack.ndim else multiplier * slack)
+    rest = [constraint for label, constraint in model.constraints.items() if label not in multipliers]
+    goal = cp.Minimize(objective) if model.sense > 0 else cp.Maximize(-objective)
+    return Lagrangian(cp.Problem(goal, rest), multipliers, slacks, model.sense)
+
+
+def _dualised(constraint: Any, label: str) -> tuple[Any, Any]:
+    """The multiplier of a constraint as a parameter, and what it multiplies."""
+    kinds = cp.constraints
+    if isinstance(constraint, kinds.Equality | kinds.Zero):
+        return cp.Parameter(constraint.expr.shape, name=f"nu_{label}"), constraint.expr
+    if isinstance(constraint, kinds.Inequality | kinds.NonPos | kinds.NonNeg):
+        slack = -constraint.args[0] if isinstance(constraint, kinds.NonNeg) else constraint.expr
+        return cp.Parameter(slack.shape, nonneg=True, name=f"lambda_{label}"), slack
+    if isinstance(constraint, kinds.PSD):
+        return cp.Parameter(constraint.expr.shape, PSD=True, name=f"Z_{label}"), -constraint.expr
+    raise InputError(
+        f"dualize must be inequalities, equations or semidefinite constraints, and {label} is {constraint}"
+    )

@@ -1,0 +1,191 @@
+"""Strong duality of one problem: proved where a theorem holds whose conditions were checked; else measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from paretoclf.common.tolerances import SLATER_AFFINE, SLATER_STRICT
+from paretoclf.solve.cone_proof import ProblemProof
+from paretoclf.solve.duals.tree import Occurrence
+from paretoclf.solve.duals.values import kept, proved
+from paretoclf.solve.lazily import cp
+from paretoclf.solve.model import Model
+
+
+@dataclass(frozen=True, repr=False)
+class StrongDuality:
+    """What holds between a problem and its dual, at the values that the parameters have.
+
+    Attributes
+    ----------
+    kind : {"equal", "unbounded", "infeasible", "open"}
+        ``equal``: the values are, and the dual is attained (the primal need not be). ``open``: nothing is known but
+        what is measured.
+    primal, dual : float
+        Values of feasible points of both, best bounds in hand: the upper one of a minimised primal, the lower one of
+        its dual.
+    gap : float
+        The true gap is at most this; infinite where nothing is proved.
+    point : mapping of str to array
+        A Slater point, by the names of the variables; empty where none was needed, or found.
+    sentence : str
+    """
+
+    kind: str
+    primal: float
+    dual: float
+    gap: float
+    point: Mapping[str, Any] = field(default_factory=dict)
+    sentence: str = ""
+
+    def __str__(self) -> str:
+        return self.sentence
+
+    __repr__ = __str__
+
+
+ALWAYS = "The dual never passes the primal (Fenchel-Young)."
+
+
+def strong_duality(model: Model, dual: cp.Problem, atoms: tuple[Occurrence, ...], tol: float) -> StrongDuality:
+    """What holds, by the first theorem whose conditions are met."""
+    sense = model.sense
+    primal = proved(model.problem, tol)
+    if primal.status == "unbounded":
+        words = f"The primal is unbounded, so that the dual is infeasible: {primal.words}"
+        return StrongDuality("unbounded", -sense * np.inf, np.nan, np.inf, {}, words)
+    if primal.status == "infeasible":
+        words = f"{primal.words} The dual is then unbounded, or infeasible too."
+        return StrongDuality("infeasible", sense * np.inf, np.nan, np.inf, {}, words)
+    if not np.isfinite([primal.lower, primal.upper]).all():
+        return _measured(primal, proved(dual, tol), sense, "whether the primal has a finite value is not proved")
+    other = proved(dual, tol)
+    found = _measured(primal, other, sense, "no theorem was found to hold")
+    values = f"The values are {_between(primal)} and {_between(other)}."
+    if model.problem.is_qp():
+        words = f"{ALWAYS} They are equal, and the dual is attained: a feasible LP or QP with a finite value. {values}"
+        return StrongDuality("equal", found.primal, found.dual, found.gap, {}, words)
+    point = slater_point(model, atoms)
+    if point is not None:
+        words = (
+            f"{ALWAYS} They are equal, and the dual is attained: a Slater point was found and checked, strict in the "
+            f"constraints that are not polyhedral and inside the domain of every atom. {values}"
+        )
+        return StrongDuality("equal", found.primal, found.dual, found.gap, point, words)
+    return _measured(primal, other, sense, "no Slater point was found")
+
+
+def _between(proof: ProblemProof) -> str:
+    """The value of a problem, as far as it is proved."""
+    if proof.upper - proof.lower <= 1e-5 * (1 + abs(proof.lower)):
+        return f"{proof.lower:.6g}"
+    return f"in [{proof.lower:.6g}, {proof.upper:.6g}]"
+
+
+def _measured(primal: ProblemProof, dual: ProblemProof, sense: int, why: str) -> StrongDuality:
+    """What the proved bounds of both values say."""
+    if sense > 0:
+        at, bound = primal.upper, dual.lower
+    else:
+        at, bound = primal.lower, dual.upper
+    gap = max(0.0, sense * (at - bound)) if np.isfinite([at, bound]).all() else np.inf
+    size = f"at most {gap:.2g}" if np.isfinite(gap) else "not bounded by a proof"
+    words = (
+        f"{ALWAYS} The values are {_between(primal)} and {_between(dual)}: the gap is {size} here, by proved bounds; "
+        f"{why}: the gap may be real, or the dual unattained."
+    )
+    return StrongDuality("open", at, bound, gap, {}, words)
+
+
+# --- A Slater point ------------------------------------------------------------------------------------------------
+
+
+def slater_point(model: Model, atoms: tuple[Occurrence, ...]) -> dict[str, Any] | None:
+    """A feasible point, strict in constraints that are not polyhedral and inside every atom's domain; None of none.
+
+    It is searched with one slack for all of these, and checked with half of it.
+    """
+    slack = cp.Variable(name="slack")
+    affine: list[Any] = []
+    strict: list[Any] = []
+    for constraint in model.constraints.values():
+        kind = type(constraint).__name__
+        polyhedral = kind in ("Equality", "Zero") or (kind in _SIGNED and _flat(constraint))
+        (affine if polyhedral else strict).append(constraint)
+    for atom in atoms:
+        for constraint in atom.atom._domain():
+            (affine if type(constraint).__name__ in ("Equality", "Zero") else strict).append(constraint)
+        if atom.row.name == "perspective":
+            strict.append(atom.atom.args[0] >= 0)
+    tightened = [_tightened(constraint, slack) for constraint in strict]
+    for variable in model.variables.values():
+        for attribute, sign in (("PSD", 1), ("NSD", -1)):
+            if variable.attributes[attribute]:
+                tightened.append([sign * variable - slack * np.eye(variable.shape[0]) >> 0])
+    if any(each is None for each in tightened):
+        return None
+    moved = [c for each in tightened if each for c in each]
+    problem = cp.Problem(cp.Maximize(slack), [*affine, *moved, slack <= 1])
+    if not problem.is_dcp():
+        return None
+    with kept(model.problem):
+        try:
+            problem.solve(solver="CLARABEL", ignore_dpp=True)
+        except cp.SolverError:
+            return None
+        if problem.status not in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE) or float(slack.value) < SLATER_STRICT:
+            return None
+        slack.save_value(np.asarray(0.5 * float(slack.value)))
+        size = 1 + max((float(np.abs(v.value).max(initial=0)) for v in problem.variables()), default=0.0)
+        if not all(_inside(c) for c in moved):
+            return None
+        if any(np.max(c.violation(), initial=0.0) > SLATER_AFFINE * size for c in affine):
+            return None
+        values = {name: v.value for name, v in model.variables.items()}
+    return {name: np.zeros(model.variables[name].shape) if v is None else np.array(v) for name, v in values.items()}
+
+
+def _inside(constraint: Any) -> bool:
+    """Whether a constraint is kept exactly at the values that its variables have."""
+    kind = type(constraint).__name__
+    if kind not in ("ExpCone", "PowCone3D"):
+        return bool(np.max(constraint.violation(), initial=0.0) <= 0)
+    x, y, z = (np.asarray(arg.value, dtype=float) for arg in constraint.args[:3])
+    if (y <= 0).any():
+        return False
+    if kind == "ExpCone":
+        return bool((x / y <= np.log(np.maximum(z, 1e-300) / y)).all() and (z > 0).all())
+    alpha = np.asarray(constraint.alpha.value, dtype=float)
+    return bool((x > 0).all() and (x**alpha * y ** (1 - alpha) >= np.abs(z)).all())
+
+
+_SIGNED = ("Inequality", "NonNeg", "NonPos")
+
+
+def _flat(constraint: Any) -> bool:
+    """Whether both sides of an inequality are polyhedral."""
+    return all(arg.is_pwl() for arg in constraint.args)
+
+
+def _tightened(constraint: Any, slack: Any) -> list[Any] | None:
+    """A constraint with room on its inner side; None of a kind without one."""
+    kind = type(constraint).__name__
+    if kind == "NonNeg":
+        return [constraint.args[0] >= slack]
+    if kind in ("Inequality", "NonPos"):
+        return [constraint.expr <= -slack]
+    if kind == "PSD":
+        return [constraint.expr - slack * np.eye(constraint.expr.shape[0]) >> 0]
+    if kind == "SOC":
+        return [cp.SOC(constraint.args[0] - slack, constraint.args[1], axis=constraint.axis)]
+    if kind == "ExpCone":
+        x, y, z = constraint.args
+        return [cp.ExpCone(x + slack, y, z - slack), y >= slack]
+    if kind == "PowCone3D":
+        x, y, z = constraint.args[:3]
+        return [cp.PowCone3D(x - slack, y - slack, z, constraint.alpha), x >= slack, y >= slack]
+    return None

@@ -1,0 +1,70 @@
+"""Values of variables, given for a while: what a problem holds is left as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from paretoclf.common.errors import InputError
+from paretoclf.solve.cone_proof import ProblemProof, certify_problem
+from paretoclf.solve.lazily import cp
+
+
+@contextmanager
+def kept(*problems: cp.Problem) -> Iterator[None]:
+    """Give variables and multipliers of these problems what they held back at the end."""
+    leaves: dict[int, Any] = {}
+    for problem in problems:
+        own = [*problem.variables(), *(v for c in problem.constraints for v in c.dual_variables)]
+        leaves |= {leaf.id: leaf for leaf in own}
+    before = [(leaf, leaf.value) for leaf in leaves.values()]
+    try:
+        yield
+    finally:
+        for leaf, value in before:
+            leaf.save_value(value)
+
+
+def solved(problem: cp.Problem) -> cp.Problem:
+    """A problem with the same variables, solved; its status is its own."""
+    own = cp.Problem(problem.objective, problem.constraints)
+    tight = {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10}
+    try:
+        own.solve(solver="CLARABEL", ignore_dpp=True, **tight)
+    except cp.SolverError:
+        own.solve(solver="CLARABEL", ignore_dpp=True)
+    return own
+
+
+def proved(problem: cp.Problem, tol: float) -> ProblemProof:
+    """What the judge says of a problem, which is solved for it; values and multipliers are left as they were."""
+    with kept(problem):
+        return certify_problem(solved(problem), tol)
+
+
+def by_name(given: Any, known: Mapping[str, Any], argument: str) -> dict[str, Any]:
+    """Arrays that were given by variables or by their names, as arrays of the right shapes by name.
+
+    Raises
+    ------
+    InputError
+        If a name is unknown, or an array has another shape.
+    """
+    if not isinstance(given, Mapping):
+        raise InputError(f"{argument} must be a dict by variables or names, got {given!r:.200}")
+    own = {id(part): name for name, part in known.items()}
+    found: dict[str, Any] = {}
+    for key, value in given.items():
+        name = own.get(id(key), key if isinstance(key, str) else str(key))
+        if name not in known:
+            raise InputError(f"{argument} must be of {', '.join(known)}, got {name}")
+        array = np.asarray(value, dtype=float)
+        if np.squeeze(array).shape != tuple(n for n in known[name].shape if n != 1) or not np.isfinite(array).all():
+            raise InputError(
+                f"{argument} must have finite numbers of shape {known[name].shape} for {name}, got {value!r:.100}"
+            )
+        found[name] = array.reshape(known[name].shape)
+    return found
