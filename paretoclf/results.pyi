@@ -3,8 +3,8 @@
 from .checking.agreement import Agreement as Agreement
 from .checking.agreement import ValueAgreement as ValueAgreement
 from .checking.beside import JudgedPoints as JudgedPoints
+from .checking.judged_solutions import Verification as Verification
 from .checking.suite import SuiteReport as SuiteReport
-from .checking.verification import Verification as Verification
 from .distributions.gaussian.closed_form import GaussianTradeoff as GaussianTradeoff
 from .distributions.gaussian.guarantee_path import GuaranteePath as GuaranteePath
 from .distributions.gaussian.moments import Distances as Distances

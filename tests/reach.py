@@ -1,17 +1,53 @@
-"""How much of the package one must be ready to read for one entry: all files that its imports reach.
+"""How much of the package one must be ready to read for one entry: all files that its imports reach, or that it loads.
 
-``python tests/reach.py [MODULE ...]`` prints files, lines and rooms, with and without imports inside functions.
+``python tests/reach.py [MODULE ...]`` prints files, lines and rooms, with and without imports inside functions;
+``python tests/reach.py --loaded`` the files and tokens of what four runs really load, each in a Python of its own.
 """
 
 from __future__ import annotations
 
 import ast
+import io
+import subprocess
 import sys
+import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[1] / "paretoclf"
 ENTRIES = ("path.of_problem", "path.tracing", "solve.cone_proof", "formulations.two_c_svm", "checking.verification")
+
+#: What a user does, in the words of a new Python.
+RUNS = {
+    "trace(TwoCSVM)": """
+import paretoclf as pc
+pc.trace(pc.TwoCSVM([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1]), (0, 0), (1, 1), progress=False)
+""",
+    "trace(lasso)": """
+import cvxpy as cp, paretoclf as pc
+w, lam = cp.Variable(2, name="w"), cp.Parameter(nonneg=True, name="lam")
+lasso = cp.Problem(cp.Minimize(cp.sum_squares(w - [3, -1]) + lam * cp.norm1(w)))
+pc.trace(lasso, {lam: 4}, {lam: 0}, progress=False)
+""",
+    "verify(X, y, rows)": """
+import paretoclf as pc
+pc.verify([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1], [(1.0, 1.0, [1.0, 1.0, 1.0, 1.0])])
+""",
+    "verify(problem)": """
+import cvxpy as cp, paretoclf as pc
+x = cp.Variable(2, name="x")
+problem = cp.Problem(cp.Minimize(cp.sum_squares(x - 1)), [x >= 2])
+problem.solve("CLARABEL")
+pc.verify(problem)
+""",
+}
+
+#: Prints the files of the package that a run has loaded.
+_LOADED = """
+import sys
+own = [m for name, m in list(sys.modules.items()) if name.split(".")[0] == "paretoclf"]
+print(*sorted({m.__file__ for m in own if (getattr(m, "__file__", "") or "").endswith(".py")}), sep="\\n")
+"""
 
 
 def file_of(module: str) -> Path | None:
@@ -76,8 +112,31 @@ def lines(files: set[Path]) -> int:
     return sum(len(f.read_text(encoding="utf-8").splitlines()) for f in files)
 
 
+def loaded(run: str) -> list[Path]:
+    """Files of the package that a run loads, in a Python of its own."""
+    made = subprocess.run([sys.executable, "-c", run + _LOADED], capture_output=True, text=True, check=True)
+    return [Path(line) for line in made.stdout.split()]
+
+
+def tokens(file: Path) -> int:
+    """Names, operators, numbers and texts of a file, without its comments."""
+    counted = (tokenize.NAME, tokenize.OP, tokenize.NUMBER, tokenize.STRING)
+    source = io.StringIO(file.read_text(encoding="utf-8"))
+    return sum(token.type in counted for token in tokenize.generate_tokens(source.readline))
+
+
+def print_loaded() -> None:
+    """Print a row a run."""
+    for name, run in RUNS.items():
+        files = loaded(run)
+        print(f"{name:24s}{len(files):4d} files{sum(map(tokens, files)):8d} tokens")
+
+
 def main(entries: tuple[str, ...]) -> None:
     """Print a row an entry."""
+    if entries == ("--loaded",):
+        print_loaded()
+        return
     for entry in entries:
         near, far = of(entry), of(entry, inside=True)
         rooms = len({f.relative_to(PACKAGE).parts[0] for f in near})

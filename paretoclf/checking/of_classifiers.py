@@ -7,9 +7,9 @@ from typing import Any
 
 from paretoclf.checking.between import Stretch, stretches
 from paretoclf.checking.given import one_problem, read_given
+from paretoclf.checking.judged_solutions import Verification
 from paretoclf.checking.judging import certificate_of
 from paretoclf.checking.libsvm import kept
-from paretoclf.checking.verification import Verification
 from paretoclf.common.errors import InputError
 from paretoclf.common.tables import rounded_up
 

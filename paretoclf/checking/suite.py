@@ -12,10 +12,10 @@ import numpy as np
 from paretoclf.checking.between import stretches
 from paretoclf.checking.estimators import is_estimator
 from paretoclf.checking.given import read_given
+from paretoclf.checking.judged_solutions import verdict_of
 from paretoclf.checking.judging import certificate_of, exact_objective
 from paretoclf.checking.of_classifiers import stretches_of
 from paretoclf.checking.rows import Row, rows_of
-from paretoclf.checking.verification import verdict_of
 from paretoclf.common.checks import check_positive_number, what_it_is
 from paretoclf.common.errors import InputError
 from paretoclf.common.tables import Tabular

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from importlib import import_module
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict, Unpack, cast, overload
 
 from paretoclf.common.checks import check_share, what_it_is
@@ -14,7 +13,6 @@ from paretoclf.problem.lines import (
     Homogeneous,
     Labelled,
     LineOfCosts,
-    LineOfNu,
     LineOfTau,
     LineOfTheta,
     Ratio,
@@ -32,15 +30,6 @@ if TYPE_CHECKING:
     from paretoclf.path.of_problem import ProblemPath
     from paretoclf.path.quantile import QuantilePath
     from paretoclf.proof.solution import Solution
-
-#: The module that follows each kind of line, and its function for each way to state the line. It is imported when it is
-#: needed: a path of costs needs no other kind of path.
-FOLLOWERS: dict[type[SampleLine], tuple[str, tuple[str, ...]]] = {
-    LineOfCosts: ("paretoclf.path.cost", ("trace_costs",)),
-    LineOfTau: ("paretoclf.path.quantile", ("trace_quantile",)),
-    LineOfTheta: ("paretoclf.path.margins", ("trace_margins",)),
-    LineOfNu: ("paretoclf.path.nu", ("trace_hulls", "trace_nu")),
-}
 
 
 class Program(Protocol):
@@ -288,11 +277,31 @@ def trace(
     if missing:
         raise InputError(f"{missing[0]} must be given for {called}, got None")
     own = {name: given[name] for name in (*names, *optional)}
-    module, functions = FOLLOWERS[lines]
-    follow = getattr(import_module(module), functions[k])
-    path: Path | QuantilePath | MarginPath | NuPath = follow(svm, **own, engine=engine, **how)
+    path: Path | QuantilePath | MarginPath | NuPath = _follower(lines, k)(svm, **own, engine=engine, **how)
     logger.info("traced in %.2f s: %r", path.seconds, path)
     return path
+
+
+def _follower(lines: type[SampleLine], way: int) -> Callable[..., Any]:
+    """The function that follows a kind of line in the way it is stated.
+
+    It is imported when it is needed: a path of costs needs no other kind of path.
+    """
+    if lines is LineOfCosts:
+        from paretoclf.path.cost import trace_costs
+
+        return trace_costs
+    if lines is LineOfTau:
+        from paretoclf.path.quantile import trace_quantile
+
+        return trace_quantile
+    if lines is LineOfTheta:
+        from paretoclf.path.margins import trace_margins
+
+        return trace_margins
+    from paretoclf.path.nu import trace_hulls, trace_nu
+
+    return (trace_hulls, trace_nu)[way]
 
 
 def save_point(problem: Any, file: AnyFile, level: str | None = None, **values: Any) -> None:

@@ -8,7 +8,7 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.svm import SVC, LinearSVC, NuSVC
 
 import paretoclf as pc
-from paretoclf.checking.verification import rounded_up
+from paretoclf.common.tables import rounded_up
 
 # Two points at -1 and 1, costs 1: alpha = (1/2, 1/2), w = 1, b = 0; multipliers (1/2 - e, 1/2 - e) leave the margins
 # 2 e short, and primal and dual values 2 e apart.
