@@ -68,7 +68,7 @@ class Said:
 
 
 @dataclass(frozen=True)
-class Line:
+class TextLine:
     """The fields of a line below the name of a section."""
 
     number: int
@@ -113,7 +113,7 @@ def _has_blanks_in_names(text: str) -> bool:
     return False
 
 
-def _lines(text: str, said: Said) -> Iterator[Line]:
+def _lines(text: str, said: Said) -> Iterator[TextLine]:
     """Lines of data with their sections, up to ENDATA."""
     section = ""
     for number, line in enumerate(text.split("\n"), 1):
@@ -123,11 +123,11 @@ def _lines(text: str, said: Said) -> Iterator[Line]:
         head = words[0].upper()
         if head in _WITH_TEXT or (head in _ALONE and len(words) == 1):
             section = head
-            _begin(Line(number, head, words[1:]), said)
+            _begin(TextLine(number, head, words[1:]), said)
             if head == "ENDATA":
                 return
         elif section in _CHECKS:
-            yield Line(number, section, _fields(line, said.fixed and section != "OBJSENSE"))
+            yield TextLine(number, section, _fields(line, said.fixed and section != "OBJSENSE"))
         else:
             raise LineError(number, f"{' '.join(words)!r:.60} is in no section that is read")
 
@@ -139,7 +139,7 @@ def _fields(line: str, fixed: bool) -> list[str]:
     return [found for place in _FIXED if (found := line.expandtabs()[place].strip())]
 
 
-def _begin(line: Line, said: Said) -> None:
+def _begin(line: TextLine, said: Said) -> None:
     """A new section."""
     name = line.section
     if name in said.sections:
@@ -155,7 +155,7 @@ def _begin(line: Line, said: Said) -> None:
         line.refuse(f"QSECTION must be that of the objective {said.objective}: rows are linear")
 
 
-def _check_sense(line: Line, said: Said) -> None:
+def _check_sense(line: TextLine, said: Said) -> None:
     """One word, minimise or maximise."""
     word = " ".join(line.fields).upper()
     if word not in _SENSES:
@@ -165,7 +165,7 @@ def _check_sense(line: Line, said: Said) -> None:
     said.maximise = _SENSES[word]
 
 
-def _check_row(line: Line, said: Said) -> None:
+def _check_row(line: TextLine, said: Said) -> None:
     """A type and a new name; the first N is the objective."""
     if len(line.fields) != 2 or line.fields[0] not in ("N", "L", "G", "E"):
         line.refuse(f"ROWS must have one of N, L, G, E and a name, got {' '.join(line.fields)!r:.60}")
@@ -178,7 +178,7 @@ def _check_row(line: Line, said: Said) -> None:
     said.rows[name] = kind
 
 
-def _check_column(line: Line, said: Said) -> None:
+def _check_column(line: TextLine, said: Said) -> None:
     """A name, and one or two rows with numbers; lines of one column stand together."""
     if "'MARKER'" in line.fields:
         return
@@ -194,7 +194,7 @@ def _check_column(line: Line, said: Said) -> None:
         _once(line, said, (name, row), number)
 
 
-def _check_rhs(line: Line, said: Said) -> None:
+def _check_rhs(line: TextLine, said: Said) -> None:
     """A set, which may be left out, and one or two rows with numbers."""
     for row, number in _pairs(_without_set(line, said)):
         _known(line, "row", row, said.rows)
@@ -203,7 +203,7 @@ def _check_rhs(line: Line, said: Said) -> None:
         _once(line, said, (row,), number)
 
 
-def _without_set(line: Line, said: Said) -> list[str]:
+def _without_set(line: TextLine, said: Said) -> list[str]:
     """Fields without the first one where their number is odd; a second set is another problem."""
     fields = line.fields
     if len(fields) not in (2, 3, 4, 5) or (len(fields) % 2 == 0 and line.section == "RANGES"):
@@ -216,14 +216,14 @@ def _without_set(line: Line, said: Said) -> list[str]:
     return fields[1:]
 
 
-def _one_set(line: Line, said: Said, name: str) -> None:
+def _one_set(line: TextLine, said: Said, name: str) -> None:
     """A section has one set of numbers."""
     first = said.sets.setdefault(line.section, name)
     if first != name:
         line.refuse(f"{line.section} has two sets, {first} and {name}: keep one")
 
 
-def _check_bound(line: Line, said: Said) -> None:
+def _check_bound(line: TextLine, said: Said) -> None:
     """A type, a set, which may be left out, a column and, except of FR, MI, PL and BV, a number."""
     kind, *rest = line.fields
     if kind not in _SIDES:
@@ -240,7 +240,7 @@ def _check_bound(line: Line, said: Said) -> None:
         _once(line, said, (own[0], side), own[1] if len(own) == 2 else "0")
 
 
-def _check_quadratic(line: Line, said: Said) -> None:
+def _check_quadratic(line: TextLine, said: Said) -> None:
     """A column, and one or two columns with numbers; of a triangle, one of two mirror images."""
     if len(line.fields) not in (3, 5):
         line.refuse(f"{line.section} must have a column and one or two columns with numbers")
@@ -262,13 +262,13 @@ def _pairs(fields: list[str]) -> list[tuple[str, str]]:
     return list(zip(fields[::2], fields[1::2], strict=True))
 
 
-def _known(line: Line, what: str, name: str, names: Container[str]) -> None:
+def _known(line: TextLine, what: str, name: str, names: Container[str]) -> None:
     """Refuse a name that nothing has defined."""
     if name not in names:
         line.refuse(f"the {what} {name} in {line.section} is not defined")
 
 
-def _once(line: Line, said: Said, place: tuple[str, ...], number: str) -> None:
+def _once(line: TextLine, said: Said, place: tuple[str, ...], number: str) -> None:
     """Refuse a second number for one place, and what is no number."""
     if not _NUMBER.fullmatch(number):
         line.refuse(f"{number!r:.40} is no number")
@@ -278,7 +278,7 @@ def _once(line: Line, said: Said, place: tuple[str, ...], number: str) -> None:
     said.entries[key] = line.number
 
 
-_CHECKS: dict[str, Callable[[Line, Said], None]] = {
+_CHECKS: dict[str, Callable[[TextLine, Said], None]] = {
     "OBJSENSE": _check_sense,
     "ROWS": _check_row,
     "COLUMNS": _check_column,
