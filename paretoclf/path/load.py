@@ -99,7 +99,7 @@ def load_path(file: AnyFile, kernel: Any = None, *, prove: bool = True) -> AnyPa
     if "of_problem" in arrays:
         return _of_program(file, lambda: ProblemPath(**fields_of(arrays)), check_line, prove)
     if "of_guarantees" in arrays:
-        return _of_program(file, lambda: read_guarantees(arrays), partial(check_stored, arrays), prove)
+        return _of_program(file, lambda: read_guarantees(arrays), lambda path: check_stored(path, arrays), prove)
     if "of_cones" in arrays:
         return _of_program(file, lambda: ConePath(**fields_of_cones(arrays)), check_line, prove)
     with reading(file, _NO_PATH):

@@ -346,7 +346,7 @@ def check_guarantees(path: GuaranteePath) -> None:
         )  # fmt: skip
 
 
-def check_stored(stored: Mapping[str, Any], path: GuaranteePath) -> None:
+def check_stored(path: GuaranteePath, stored: Mapping[str, Any]) -> None:
     """DegeneratePathError or InputError unless the path is proved, of the classes and weights that were saved."""
     check_guarantees(path)
     if not path.unchecked:

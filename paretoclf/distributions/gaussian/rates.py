@@ -229,8 +229,9 @@ class KLRate(Rate):
             over = _divergence(moved, *logs) - self.delta
             both = logs[0] + logs[1] + moved - 2.0 * _log_mass(moved, *logs)  # of p and q, each with its derivative
             with np.errstate(all="ignore"):
-                moved = np.clip(np.nan_to_num(moved - over / (moved * np.exp(both)), nan=0.0), low, high)
-        return moved
+                step = over / (moved * np.exp(both))
+            moved = np.clip(moved - np.where(np.isfinite(step), step, 0.0), low, high)
+        return np.asarray(moved)
 
     def _all_lost(self, v: Array) -> Mask:
         """Where a distribution that errs always is near enough."""
@@ -405,14 +406,16 @@ def _divergence(moved: Any, log_error: Any, log_correct: Any) -> Array:
     log_mass = _log_mass(moved, log_error, log_correct)
     with np.errstate(all="ignore"):  # in branches that are not taken
         of_errors = np.exp(log_error + moved - log_mass) * moved - log_mass
-        of_others = -np.exp(log_correct - log_mass) * moved - np.log1p(correct * np.expm1(-moved))
+        of_others = -np.log1p(correct * np.expm1(-moved)) - np.exp(log_correct - log_mass) * moved
         grown = np.expm1(moved) * np.exp(-log_mass)
-        near = error * _above_its_tangent(correct * grown) + correct * _above_its_tangent(-error * grown)
-    return np.where(moved <= 1.0, near, np.where(error > 0.5, of_others, of_errors))
+        near = error * _above_its_tangent(correct * grown)
+        near += correct * _above_its_tangent(-error * grown)
+    far = np.where(error > 0.5, of_others, of_errors)
+    return np.asarray(np.where(moved <= 1.0, near, far))
 
 
 def _above_its_tangent(x: Array) -> Array:
     """(1 + x) log(1 + x) - x, for x above -1: by its series where the two cancel."""
     near = np.abs(x) <= _NEAR
     series = np.polyval(_SERIES, np.where(near, -x, 0.0))
-    return np.where(near, series, (1.0 + x) * np.log1p(x) - x)
+    return np.asarray(np.where(near, series, (1.0 + x) * np.log1p(x) - x))
