@@ -148,7 +148,7 @@ def _check_names(file: Path, columns: list[str]) -> None:
             number = next(k for k, line in enumerate(text.split("\n"), 1) if name in _LP_NAME.findall(line))
             raise InputError(
                 f"file must be a program that HiGHS reads as it stands, got {file}, line {number}: the variable {name} "
-                "is in no row and not in the objective"
+                f"is in no row and not in the objective; one without coefficients has a term there, 0 {name}"
             )
 
 

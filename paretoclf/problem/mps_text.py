@@ -265,7 +265,8 @@ def _pairs(fields: list[str]) -> list[tuple[str, str]]:
 def _known(line: TextLine, what: str, name: str, names: Container[str]) -> None:
     """Refuse a name that nothing has defined."""
     if name not in names:
-        line.refuse(f"the {what} {name} in {line.section} is not defined")
+        more = "; one without coefficients has a 0 in the objective, in COLUMNS" if what == "column" else ""
+        line.refuse(f"the {what} {name} in {line.section} is not defined{more}")
 
 
 def _once(line: TextLine, said: Said, place: tuple[str, ...], number: str) -> None:

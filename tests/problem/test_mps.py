@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import paretoclf as pc
 
@@ -198,6 +199,69 @@ def test_a_triangle_is_one(read):
     ):
         with pytest.raises(pc.errors.InputError, match=said):
             read(wrong)
+
+
+def test_a_variable_without_coefficients_is_named_where_others_are(read):
+    """A name of which only a bound or a quadratic term is said may be another one's, misspelt."""
+    bound, term = " UP BND       X         10.0\n", "    Y         Y         2.0\n"
+    for more in ((bound, bound.replace("X  ", "Z  ")), (term, term + "    Z         Z         6.0\n")):
+        text = QUADRATIC.replace(*more)
+        with pytest.raises(
+            pc.errors.InputError, match="not defined; one without coefficients has a 0 in the objective"
+        ):
+            read(text)
+        qp = read(text.replace("RHS\n", "    Z         COST      0.0\nRHS\n", 1))
+        assert qp.names[0] == ("X", "Y", "Z")
+    text = LP.replace("x <= 3", "x <= 3\n z <= 2")
+    with pytest.raises(pc.errors.InputError, match="one without coefficients has a term there, 0 z"):
+        read(text, "two.lp")
+    assert read(text.replace("2 x", "0 z + 2 x"), "two.lp").names[0] == ("z", "x", "y")
+
+
+def test_what_highs_writes_is_read_as_it_was(tmp_path):
+    """Random programs: free, fixed and shifted variables, ranges, both directions, a quadratic objective."""
+    highspy = pytest.importorskip("highspy")
+    rng, inf = np.random.default_rng(0), highspy.kHighsInf
+    sides, bounds = (
+        [(-inf, 1.0), (2.0, inf), (1.0, 1.0), (-1.0, 3.0)],
+        [(0.0, inf), (-inf, inf), (-3.5, 2.5), (2.0, 2.0)],
+    )
+    for k in range(30):
+        n, m = int(rng.integers(2, 6)), int(rng.integers(1, 5))
+        A, q, F = rng.normal(size=(m, n)) * (rng.random((m, n)) < 0.6), rng.normal(size=n), rng.normal(size=(n, n))
+        rows, columns = rng.integers(0, 4, m), rng.integers(0, 4, n)
+        solver = highspy.Highs()
+        solver.setOptionValue("output_flag", False)
+        for j in range(n):
+            solver.addVar(*bounds[columns[j]])
+            solver.changeColCost(j, q[j])
+            solver.passColName(j, f"v{j}")
+        for i in range(m):
+            used = np.flatnonzero(A[i]).astype(np.int32)
+            solver.addRow(*sides[rows[i]], used.size, used, A[i, used])
+            solver.passRowName(i, f"r{i}")
+        solver.changeObjectiveOffset(1.5)
+        solver.changeObjectiveSense(highspy.ObjSense.kMaximize if k % 2 else highspy.ObjSense.kMinimize)
+        P = np.zeros((n, n)) if k % 3 else F @ F.T
+        lower = sp.csc_array(np.tril(P))
+        hessian = highspy.HighsHessian()
+        hessian.dim_, hessian.format_ = n, highspy.HessianFormat.kTriangular
+        hessian.start_, hessian.index_, hessian.value_ = lower.indptr, lower.indices, lower.data
+        if lower.nnz:
+            solver.passHessian(hessian)
+        for ending in ("mps", "lp"):
+            solver.writeModel(str(tmp_path / f"written.{ending}"))
+            qp = pc.QP.from_file(tmp_path / f"written.{ending}")
+            order = [qp.names[0].index(f"v{j}") for j in range(n)]
+            own = [qp.names[1].index(f"r{i}") for i in range(m) if f"r{i}" in qp.names[1]]
+            kept = [int(qp.names[1][i][1:]) for i in own]
+            assert (qp.maximise, qp.constant) == (bool(k % 2), pytest.approx(1.5))
+            assert qp.q[order] == pytest.approx(q)
+            assert qp.P.toarray()[np.ix_(order, order)] == pytest.approx(P, abs=1e-9)
+            assert qp.A.toarray()[np.ix_(own, order)] == pytest.approx(A[kept])
+            assert [(qp.l[i], qp.u[i]) for i in own] == [sides[rows[i]] for i in kept]
+            lost = [i for i in range(m) if i not in kept]  # rows of 0, and of an LP file ranges, which are two rows
+            assert not A[lost].any() or (ending == "lp" and {sides[i] for i in rows[lost]} <= {(-1.0, 3.0)})
 
 
 def test_names_with_blanks_are_read_by_their_columns(read):
