@@ -8,17 +8,23 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from paretoclf.common.checks import Array
+from paretoclf.engine.reduction.program import between
 from paretoclf.path.of_problem import ProblemPath, trace_problem
 from paretoclf.path.on_line import Source
 from paretoclf.path.program_ends import refusal
 
-#: How far a line goes at first, in units of what moves, and how many times as far where nothing happens on it.
-_REACHES = (1.0, 1e3, 1e6)
+#: How far a line goes at first, in units of what moves, and where it is looked whether nothing happens for ever.
+_REACHES = (1.0, 1e6)
+#: Lines that are tried, each beyond where a slack or a multiplier of the one before would be 0.
+_LINES = 6
 #: Exchanges at first, and how many times as many where they do not lead to where the value bends.
 _EVENTS, _MORE, _ROUNDS = 50, 8, 5
 #: Rates that differ by no more than this of their terms are the same, or by no more than this of what they would be if
 #: each were of the largest variable, or multiplier: a variable that is 0 is known as well as the others.
 _SAME, _ROUNDED = 1e-9, 1e-12
+#: By how much slacks and multipliers of a path are rounded: a share of the terms that a slack is a difference of, and
+#: of the largest multiplier.
+_NOISE = 1e-13
 
 
 @dataclass(frozen=True)
@@ -42,6 +48,8 @@ class Beside:
         What happens there; empty where it holds for ever.
     room : float
         By how much rounding may move the rate.
+    empty : float
+        In units: where nothing happened on the line, there a slack or a multiplier would be 0 if all went on.
     """
 
     path: ProblemPath
@@ -52,6 +60,7 @@ class Beside:
     until: float
     after: str
     room: float = 0.0
+    empty: float = np.inf
 
 
 def beside(source_at: Callable[[float, float], Source], unit: float, most: float = np.inf) -> Beside:
@@ -73,22 +82,34 @@ def beside(source_at: Callable[[float, float], Source], unit: float, most: float
     DegeneratePathError
         If it cannot be proved what happens.
     """
-    reaches = [min(unit * more, most) for more in _REACHES]
-    for reach in dict.fromkeys(reaches):
+    near, far = (min(unit * more, most) for more in _REACHES)
+    first = found = _seen(source_at(0.0, near), near)
+    for _ in range(_LINES):
+        if found.after or found.reach == most:
+            break
+        if found.empty == np.inf and found.reach >= far:
+            break
+        reach = min(max(2.0 * found.empty, 2.0 * found.reach) if found.empty < np.inf else far, most)
         found = _seen(source_at(0.0, reach), reach)
-        if found.after or found.until == np.inf:
-            return found
-        # A multiplier may have passed from one row to another on the way: what holds beyond shows beyond.
-        if 2.0 * reach <= most and _goes_on(found, _seen(source_at(reach, 2.0 * reach), reach)):
-            return replace(found, until=np.inf)
-    return found
+    own = replace(found, rate=first.rate, bend=first.bend, room=first.room)
+    if found.after:
+        return own
+    if found.empty == np.inf:
+        return replace(own, until=np.inf)
+    if found.reach == most:
+        return own
+    # A multiplier may have passed from one row to another on the way: what holds beyond shows beyond.
+    if _goes_on(found, _seen(source_at(found.reach, 2.0 * found.reach), found.reach)):
+        return replace(own, until=np.inf)
+    raise refusal("it is not known how far the value goes on", float(found.path.t[-1]))
 
 
 def _goes_on(found: Beside, beyond: Beside) -> bool:
     """Whether what holds from its end on, for ever, is what was found."""
     room, reach = max(found.room, beyond.room), found.reach
     same = abs(found.rate + found.bend * reach - beyond.rate) <= room
-    return beyond.until == np.inf and same and abs(found.bend - beyond.bend) * reach <= room
+    lasts = not beyond.after and beyond.empty == np.inf
+    return lasts and same and abs(found.bend - beyond.bend) * reach <= room
 
 
 def _seen(source: Source, reach: float) -> Beside:
@@ -123,18 +144,19 @@ def _first_piece(path: ProblemPath, reach: float) -> Beside | None:
             break
         last += 1
     end = float(path.t[path.stretches[last] + 1])
-    after = ""
+    after, empty = "", np.inf
     if last + 1 < len(rates):
         after = "; ".join(_said(path, end))
     elif path.status == "limit":
         return None
     elif ended:
         after = _ending(path)
-    elif _for_ever(path, int(path.stretches[last])):
-        end = np.inf
+    else:
+        empty = _empty(path, int(path.stretches[last]))
     rate, bend, room = float(rates[0, 0]) + 0.0, float(bends[0]) + 0.0, float(max(units))
     piece = int(path.stretches[0])
-    return Beside(path, reach, piece, rate / reach, bend / reach**2, reach * end, after, room / reach)
+    ends = reach * end, after, room / reach, reach * empty
+    return Beside(path, reach, piece, rate / reach, bend / reach**2, *ends)
 
 
 def _rates(path: ProblemPath) -> tuple[Array, Array]:
@@ -152,17 +174,23 @@ def _rates(path: ProblemPath) -> tuple[Array, Array]:
     return np.array(rates), np.array(units)
 
 
-def _for_ever(path: ProblemPath, j: int) -> bool:
-    """Whether what holds on a segment holds on the whole half-line: no slack and no multiplier falls towards 0."""
+def _empty(path: ProblemPath, j: int) -> float:
+    """The t at which a slack or a multiplier is 0 if what holds on a segment goes on; infinite if none ever is.
+
+    What falls by no more than the rounding of its ends does not fall. On a longer line that is less for a unit.
+    """
     line, (x, z) = path.program, path.points.segment(j)
-    length = float(path.t[j + 1] - path.t[j])
-    dx, dz = (x[1] - x[0]) / length, (z[1] - z[0]) / length
-    db = line.b[1] - line.b[0]
-    falls, size = db - line.A @ dx, np.abs(db) + abs(line.A) @ np.abs(dx)
-    inequality = np.arange(line.m) >= line.equations
-    least = -_SAME * np.maximum(size, np.abs(line.b[0]) + abs(line.A) @ np.abs(x[0]))
-    prices = -_SAME * max(float(np.abs(dz).max(initial=0.0)), float(np.abs(z).max(initial=0.0)))
-    return bool((falls >= least)[inequality].all() and (dz[inequality] >= prices).all())
+    t = path.t[j : j + 2]
+    b = np.stack([between(line.b, each) for each in t])
+    slack = b - x @ line.A.T
+    terms = np.abs(b) + np.abs(x) @ abs(line.A).T
+    rows = slice(line.equations, None)
+    levels = np.hstack([slack[:, rows], z[:, rows]])
+    rounding = np.hstack([terms[:, rows], np.full_like(z[:, rows], np.abs(z).max(initial=0.0))])
+    falls = levels[0] - levels[1]
+    falling = falls > _NOISE * rounding.max(axis=0)
+    steps = np.maximum(levels[1, falling], 0.0) / falls[falling]
+    return float(t[1] + (t[1] - t[0]) * steps.min(initial=np.inf))
 
 
 def _said(path: ProblemPath, end: float) -> list[str]:

@@ -8,8 +8,9 @@ exact path that is proved.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +20,11 @@ from paretoclf.common.errors import InputError, NeedsConeError
 from paretoclf.common.tables import Tabular, listing
 from paretoclf.engine.reduction.program import ProgramLine, Reading, between
 from paretoclf.path.along import shown
+from paretoclf.path.basis import Basis, basis_at
 from paretoclf.path.beside import Beside, beside
+from paretoclf.path.named import name_in
+from paretoclf.path.optimum import optimum
+from paretoclf.path.sides import Reach
 from paretoclf.path.slope_bounds import slope_bounds
 from paretoclf.path.tracing import source_between, source_here
 from paretoclf.path.unique import undetermined
@@ -30,8 +35,9 @@ if TYPE_CHECKING:
 
 #: Lengths of a direction that are tried, each a tenth of the one before, until its parameters may have such values.
 _TENTHS = 16
-#: Numbers of both sides that differ by no more than this of their size are one.
-_SAME = 1e-9
+#: Rates of both sides that differ by no more than this of their size are one; or by no more than this of the size of
+#: what they are rates of, over that of what moves.
+_SAME, _ROUNDED = 1e-9, 1e-12
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,6 +69,44 @@ class OneSided:
         return f"{', '.join(said)}, until {self.until:.6g}"
 
 
+@dataclass(frozen=True)
+class AtPoint:
+    """What rates are large or small against: value, variables and multipliers at a point, and what moves.
+
+    Attributes
+    ----------
+    levels : mapping of str to number or array
+        ``"value"``, and variables and multipliers by name.
+    variables : tuple of str
+        Which of these are variables.
+    unit : float
+        So many units of the direction are the size of the parameters.
+    """
+
+    levels: Mapping[str, Any]
+    variables: tuple[str, ...]
+    unit: float
+
+    def like(self, name: str) -> tuple[str, ...]:
+        """All names of its kind: variables, or multipliers."""
+        if name == "value":
+            return (name,)
+        inside = name in self.variables
+        return tuple(own for own in self.levels if own != "value" and (own in self.variables) == inside)
+
+    def natural(self, name: str) -> float:
+        """Its largest entry at the point, over the size of what moves."""
+        return _size(self.levels[name]) / self.unit
+
+    def noise(self, name: str) -> float:
+        """By how much rounding may move its rate: a variable that is 0 is known as well as the others."""
+        return _ROUNDED * max(self.natural(own) for own in self.like(name))
+
+
+#: The point of derivatives that were made by hand.
+_NOWHERE = AtPoint({}, (), 1.0)
+
+
 @dataclass(frozen=True, repr=False)
 class Derivatives:
     """Derivatives of an optimum in one direction of its parameters.
@@ -84,13 +128,17 @@ class Derivatives:
     right: OneSided | None
     problem: Any = field(repr=False)
     keys: tuple[Any, ...] = field(default=(), repr=False)
+    at_point: AtPoint = field(default=_NOWHERE, repr=False)
 
     @property
     def two_sided(self) -> bool:
-        """Whether the value, every variable and every multiplier has one rate on both sides."""
+        """Whether the value, every variable and every multiplier has one finite rate on both sides."""
         if self.left is None or self.right is None or self.left.undefined or self.right.undefined:
             return False
-        return all(_same(a, b) for a, b in zip(_every(self.left), _every(self.right), strict=True))
+        left, right = _every(self.left), _every(self.right)
+        if left.keys() != right.keys():
+            return False
+        return all(_same(rate, right[name], self.at_point.noise(name)) for name, rate in left.items())
 
     def jacobian(self) -> dict[str, dict[str, Any]]:
         """Derivatives of value, variables and multipliers in every entry of the direction's parameters, by names.
@@ -105,6 +153,11 @@ class Derivatives:
         ------
         InputError
             If the optimum is not differentiable in all of these entries: columns would be no derivative then.
+
+        Notes
+        -----
+        Where each entry alone has two-sided rates, so has every combination of them: a row that is tight with
+        multiplier 0 stays so along each of them both ways, and thus along their sums.
         """
         found: dict[str, dict[str, Any]] = {}
         for key in self.keys:
@@ -123,19 +176,7 @@ class Derivatives:
                 columns.append({"value": column.right.value, **column.right.variables, **column.right.duals})
             own = {name: np.stack([np.asarray(each[name]) for each in columns], axis=-1) for name in columns[0]}
             found[_called(key)] = {name: each.reshape(each.shape[:-1] + shape) for name, each in own.items()}
-        if not self._smooth():
-            raise InputError(
-                "the optimum must be differentiable for a Jacobian, got a constraint that is tight with multiplier 0: "
-                "directions between the parameters have other rates. Ask for the derivatives in the one that is meant"
-            )
         return found
-
-    def _smooth(self) -> bool:
-        """Whether a generic direction of all entries has the rates that columns add up to."""
-        rng, whole = np.random.default_rng(0), {}
-        for key in self.keys:
-            whole[key] = rng.normal(size=() if isinstance(self.problem, QP) else key.shape)
-        return _exact(self.problem, whole).two_sided
 
     def judge(self, gradient: Mapping[Any, Any], tol: float = 1e-6) -> JudgedGradient:
         """Judge rates along this direction that somebody else computed, such as a differentiable layer.
@@ -146,7 +187,8 @@ class Derivatives:
             Rates of variables (as ``variable.delta`` after ``problem.derivative()``), of multipliers, or of
             ``"value"``.
         tol : float
-            How far a right one may be off, relative to 1 + the largest rate of its name.
+            How far a right one may be off, relative to the largest rate of its name on either side, or to its largest
+            entry at the point over the size of what moves, if that is more. Where both are 0, to those of the others.
 
         Returns
         -------
@@ -155,37 +197,45 @@ class Derivatives:
             ``"none"`` where there is no derivative to be right about.
         """
         tol = check_positive_number(tol, "tol")
-        known = {side: {"value": s.value, **s.variables, **s.duals} for side, s in self._sides() if s is not None}
         rows = []
         for key, given in gradient.items():
-            name = _called(key)
-            every = next(iter(known.values()), {})
-            if name not in every:
-                raise InputError(f"gradient must have keys among {', '.join(every)}, got {name!r:.100}")
-            own = real_array(given, f"gradient[{name}]")
-            if own.shape != np.shape(every[name]):
-                raise InputError(f"gradient[{name}] must have shape {np.shape(every[name])}, got {own.shape}")
-            rows.append(self._judged(name, own, {side: rates[name] for side, rates in known.items()}, tol))
+            name = name_in(self.problem, key)
+            levels = self.at_point.levels
+            if name not in levels:
+                raise InputError(f"gradient must have keys among {', '.join(levels)}, got {name!r:.100}")
+            own, shape = real_array(given, f"gradient[{name}]"), np.shape(levels[name])
+            if own.shape != shape:
+                raise InputError(f"gradient[{name}] must have shape {shape}, got {own.shape}")
+            rows.append(self._judged(name, own, tol))
         return JudgedGradient(tuple(rows), tol)
 
     def _sides(self) -> tuple[tuple[str, OneSided | None], ...]:
         return ("left", self.left), ("right", self.right)
 
-    def _judged(self, name: str, own: Array, rates: Mapping[str, Any], tol: float) -> JudgedRate:
+    def _scale(self, name: str) -> float:
+        """How large a rate of this name is here."""
+        sides = [_every(side) for side in (self.left, self.right) if side is not None]
+
+        def largest(names: Sequence[str]) -> float:
+            rates = (_size(each[own]) for each in sides for own in names if own in each)
+            return max([*rates, *(self.at_point.natural(own) for own in names)], default=0.0)
+
+        return largest([name]) or largest(self.at_point.like(name)) or 1.0 / self.at_point.unit
+
+    def _judged(self, name: str, own: Array, tol: float) -> JudgedRate:
         """The verdict on one name."""
         why = {side: s.undefined[name] for side, s in self._sides() if s is not None and name in s.undefined}
-        off = {
-            side: float(np.max(np.abs(own - rate), initial=0.0) / (1.0 + np.max(np.abs(rate), initial=0.0)))
-            for side, rate in rates.items()
-            if side not in why
-        }
+        rates = {side: _every(s)[name] for side, s in self._sides() if s is not None and name in _every(s)}
+        scale = self._scale(name)
+        off = {side: _off(own, rate) / scale for side, rate in rates.items() if side not in why}
         fits = [side for side, size in off.items() if size <= tol]
         if not off:
             return JudgedRate(name, "none", float("nan"), next(iter(why.values()), "no optimum beside the point"))
         if len(fits) == 2:
             return JudgedRate(name, "right", max(off.values()), "")
         if fits:
-            return JudgedRate(name, f"{fits[0]} derivative", off[fits[0]], "the other side has another rate")
+            other = "the other side has another rate" if len(off) == 2 else "there is none on the other side"
+            return JudgedRate(name, f"{fits[0]} derivative", off[fits[0]], other)
         return JudgedRate(name, "wrong", min(off.values()), next(iter(why.values()), ""))
 
     def __repr__(self) -> str:
@@ -279,40 +329,102 @@ def derivatives(problem: Any, direction: Mapping[Any, Any]) -> Derivatives | Slo
     if not (np.isfinite(size) and size > 0.0):
         raise InputError(f"direction must be finite, and not 0, got {direction!r:.100}")
     program = _is_program(problem)
-    at = {key: np.zeros(()) if isinstance(problem, QP) else np.array(_value_of(key), dtype=float) for key in moved}
-    unit = (max((float(np.abs(v).max(initial=0.0)) for v in at.values()), default=0.0) or 1.0) / size
-
-    def values(s: float) -> Any:
-        return {key: at[key] + s * np.broadcast_to(d, at[key].shape) for key, d in moved.items()}
-
+    line = _Direction.of(problem, moved, size)
     if not program:
-        return slope_bounds(problem, values, unit, min(_furthest(at, moved, sign, unit) for sign in (-1.0, 1.0)))
-
-    def side(sign: float) -> Beside | None:
-        most = _furthest(at, moved, sign, unit)
-        if most == 0.0:
-            return None
-
-        def source_at(begin: float, end: float) -> Any:
-            start, stop = (values(sign * s) for s in (begin, end))
-            if isinstance(problem, QP):
-                start, stop = ({key: float(v) for key, v in each.items()} for each in (start, stop))
-            return source_between(problem, start, stop, still=True)
-
-        return beside(source_at, min(unit, most), most)
-
-    left, right = side(-1.0), side(1.0)
-    known = right or left
-    if known is None:
+        return slope_bounds(problem, line.values, line.unit, min(line.furthest(sign) for sign in (-1.0, 1.0)))
+    most = {sign: line.furthest(sign) for sign in (-1.0, 1.0)}
+    if not any(most.values()):
         raise InputError("direction must be one in which the parameters may move, got one that leaves what they allow")
-    limits = {name: _limits(each) for name, each in (("left", left), ("right", right)) if each is not None}
+    sign = 1.0 if most[1.0] else -1.0
+    reach = min(line.unit, most[sign])
+    compiled = line.source(sign, 0.0, reach).line
+    x, z = optimum(compiled)
+    basis = basis_at(compiled, x, z)
+    rates = None if basis is None else _by_basis(basis, sign * reach, most)
+    left, right = rates or _by_paths(line, most)
+    levels = {"value": compiled.value(x, 0.0), **compiled.values(x, 0.0), **compiled.duals(z)}
     return Derivatives(
         {_called(key): value if value.ndim else float(value) for key, value in moved.items()},
-        known.path.value(0.0),
-        None if left is None else _side(left, -1.0, limits["left"], limits.get("right")),
-        None if right is None else _side(right, 1.0, limits["right"], limits.get("left")),
+        compiled.value(x, 0.0),
+        left,
+        right,
         problem,
         tuple(moved),
+        AtPoint(levels, tuple(compiled.variables), line.unit),
+    )
+
+
+@dataclass(frozen=True)
+class _Direction:
+    """Parameters of a problem, and by what they move in a unit; so many units are about their size."""
+
+    problem: Any
+    at: Mapping[Any, Array]
+    moved: Mapping[Any, Array]
+    unit: float
+
+    @classmethod
+    def of(cls, problem: Any, moved: Mapping[Any, Array], size: float) -> _Direction:
+        """From where the parameters stand; ``size`` is the largest of what moves."""
+        at = {key: np.zeros(()) if isinstance(problem, QP) else np.array(_value_of(key), dtype=float) for key in moved}
+        largest = max((_size(value) for value in at.values()), default=0.0)
+        return cls(problem, at, moved, (largest or 1.0) / size)
+
+    def values(self, s: float) -> Any:
+        """The parameters, so many units away."""
+        return {key: self.at[key] + s * np.broadcast_to(d, self.at[key].shape) for key, d in self.moved.items()}
+
+    def furthest(self, sign: float) -> float:
+        """How far they may go."""
+        return _furthest(self.at, self.moved, sign, self.unit)
+
+    def source(self, sign: float, begin: float, end: float) -> Any:
+        """The line between two points on one side."""
+        start, stop = (self.values(sign * s) for s in (begin, end))
+        if isinstance(self.problem, QP):
+            start, stop = ({key: float(v) for key, v in each.items()} for each in (start, stop))
+        return source_between(self.problem, start, stop, still=True)
+
+
+def _by_basis(
+    basis: Basis, length: float, most: Mapping[float, float]
+) -> tuple[OneSided | None, OneSided | None] | None:
+    """Rates on both sides from one basis, where its line has this length; None where it does not decide.
+
+    Without levels that are 0, optimum and multipliers are unique at the point, and beside it up to the first that is.
+    """
+    if basis.is_degenerate:
+        return None
+    line, at = basis.line, basis.optimum
+    moved = basis.moved(*(np.diff(ends, axis=0).T for ends in (line.q, line.b)))
+    x, z, dx, dz = (each.middle[:, 0] for each in (at.x, at.z, moved.x, moved.z))
+    value = line.rate(x, z) / length + 0.0
+    variables = {name: _plain(rate / length) for name, rate in line.rates(x, dx, 0.0).items()}
+    duals = {name: _plain(rate / length) for name, rate in line.duals(dz).items()}
+    found = []
+    for sign in (-1.0, 1.0):
+        ends = Reach.of(basis, moved.rates, sign * np.sign(length), np.ones(1))
+        if not ends.known[0]:
+            return None
+        until = float(ends.until[0]) * abs(length)
+        until = until if until == np.inf else min(until, most[sign])
+        found.append(OneSided(value, variables, duals, until) if most[sign] else None)
+    return found[0], found[1]
+
+
+def _by_paths(line: _Direction, most: Mapping[float, float]) -> tuple[OneSided | None, OneSided | None]:
+    """Rates on both sides, each from a path."""
+
+    def side(sign: float) -> Beside | None:
+        if not most[sign]:
+            return None
+        return beside(partial(line.source, sign), min(line.unit, most[sign]), most[sign])
+
+    left, right = side(-1.0), side(1.0)
+    limits = [None if each is None else _limits(each) for each in (left, right)]
+    return (
+        None if left is None else _side(left, -1.0, limits[0], limits[1]),
+        None if right is None else _side(right, 1.0, limits[1], limits[0]),
     )
 
 
@@ -416,7 +528,7 @@ def _rates(
         rate = np.where(point | beyond, np.nan, rates[name])
         if (point | beyond).any():
             undefined[name] = _why(name, which, beyond, own, other, sign)
-        found[name] = float(rate) + 0.0 if rate.ndim == 0 else rate + 0.0
+        found[name] = _plain(rate)
     return found
 
 
@@ -428,16 +540,36 @@ def _why(name: str, which: int, beyond: Any, own: _Limits, other: _Limits | None
         (side.line.values(side.x, 0.0) if which == 0 else side.line.duals(side.z))[name]
         for side in ((other, own) if sign > 0 else (own, other))
     ]
-    if _same(*ends):
+    if _same(*ends, _ROUNDED * max(_size(each) for each in (own.x, own.z)[which : which + 1])):
         return "not unique"
     return f"jumps from {shown(ends[0])} to {shown(ends[1])}"
 
 
-def _every(side: OneSided) -> list[Any]:
-    return [side.value, *side.variables.values(), *side.duals.values()]
+def _every(side: OneSided) -> dict[str, Any]:
+    """All rates of a side by name."""
+    return {"value": side.value, **side.variables, **side.duals}
 
 
-def _same(a: Any, b: Any) -> bool:
-    """Whether two numbers or arrays are one, up to rounding."""
-    size = 1.0 + max(float(np.max(np.abs(a), initial=0.0)), float(np.max(np.abs(b), initial=0.0)))
-    return bool(np.max(np.abs(np.subtract(a, b)), initial=0.0) <= _SAME * size)
+def _plain(rate: Any) -> Any:
+    """A number, or an array, without -0."""
+    return float(rate) + 0.0 if np.ndim(rate) == 0 else rate + 0.0
+
+
+def _size(numbers: Any) -> float:
+    """The largest finite one, in absolute values."""
+    every = np.abs(np.asarray(numbers, dtype=np.float64))
+    return float(every[np.isfinite(every)].max(initial=0.0))
+
+
+def _off(own: Array, rate: Any) -> float:
+    """By how much rates differ; infinitely where one has none."""
+    if not np.isfinite(rate).all():
+        return float("inf")
+    return float(np.max(np.abs(own - rate), initial=0.0))
+
+
+def _same(a: Any, b: Any, noise: float) -> bool:
+    """Whether two finite numbers or arrays are one, up to rounding."""
+    if not (np.isfinite(a).all() and np.isfinite(b).all()):
+        return False
+    return _off(np.asarray(a), b) <= noise + _SAME * max(_size(a), _size(b))
