@@ -46,26 +46,31 @@ def dual_error(line: ProgramLine, t: float, x: Array, duals: Mapping[str, Array]
     for name, value in duals.items():
         place, entries = line.multipliers[name].spread(value, equation)
         z[place], known[place] = entries, True
-    slack, gradient = between_ends(line.b, t) - line.A @ x, line.P @ x + between_ends(line.q, t)
-    both = np.stack([z] if own is None else [z, own])
-    units = Units.at(line, np.array([t]), x[None], both)
-    price, room = units.prices(z[None] != 0.0)[0], units.slacks[0] * np.abs(slack)
-    sign = float((price * np.maximum(-z, 0.0))[~equation].max(initial=0.0))
-    products = float((room * price * np.abs(z))[~equation].max(initial=0.0))
+    slack = between_ends(line.b, t) - line.A @ x
+    gradient = line.P @ x + between_ends(line.q, t) + line.A.T @ z
+    units = Units.at(line, np.array([t]), x[None], np.stack([z] if own is None else [z, own]))
+    room = units.slacks[0] * np.abs(slack)
+    added = units.prices(z[None] != 0.0)[0] * z  # to the gradient, in its units
+    sign = float(-added[~equation].min(initial=0.0))
+    products = float((room * np.abs(added))[~equation].max(initial=0.0))
     chosen = ~known & (equation | (room <= CERTIFY))
-    missed = _missed(gradient + line.A.T @ z, line.A[chosen], equation[chosen], units.gradient[0])
+    missed = _missed(gradient, line.A[chosen], equation[chosen], units.gradient[0])
     return float(np.max([sign, products, missed]))  # not max: nan is to stay
 
 
 def _missed(gradient: Array, A: Any, free: Any, terms: Array) -> float:
     """The least of max |gradient + A'z| / terms over z, nonnegative but where free."""
+    r = gradient / terms
     if not A.shape[0]:
-        return float(np.abs(gradient / terms).max(initial=0.0))
-    B, r = sp.csc_array(sp.diags_array(1.0 / terms) @ A.T), gradient / terms
+        return float(np.abs(r).max(initial=0.0))
+    B = sp.csc_array(sp.diags_array(1.0 / terms) @ A.T)
     size = abs(B).max(axis=0).toarray().ravel()
-    B = B @ sp.diags_array(1.0 / np.where(size > 0.0, size, 1.0))  # HiGHS drops what is small: z in units of its rows
+    size[size == 0.0] = 1.0
+    B = B @ sp.diags_array(1.0 / size)  # HiGHS drops what is small: z in units of its rows
     one = np.ones((r.size, 1))
     rows = sp.vstack([sp.hstack([B, -one]), sp.hstack([-B, -one])])
-    bounds = [(None if each else 0.0, None) for each in free.tolist()] + [(0.0, None)]
-    found = linprog(np.append(np.zeros(A.shape[0]), 1.0), A_ub=rows, b_ub=np.append(-r, r), bounds=bounds)
+    bounds = [(None if each else 0.0, None) for each in free.tolist()]
+    bounds.append((0.0, None))
+    cost = np.append(np.zeros(A.shape[0]), 1.0)
+    found = linprog(cost, A_ub=rows, b_ub=np.append(-r, r), bounds=bounds)
     return float(found.fun) if found.status == 0 else float("nan")

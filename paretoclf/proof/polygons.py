@@ -97,7 +97,8 @@ def judge_polygons(plane: ProgramPlane, polygons: Sequence[Array], x: Sequence[A
         )
         of = _OfPolygons(ends - counts, counts)
         seen = judged(line, sizes, plane.data(points), X, Z, of)
-        parts.append(np.vstack([seen.residuals, of.largest(seen.gaps), of.largest(seen.gaps / seen.sizes)]))
+        relative = of.largest(seen.gaps / seen.sizes)
+        parts.append(np.vstack([seen.residuals, of.largest(seen.gaps), relative]))
     *each, gaps, relative = np.concatenate(parts, axis=1) if parts else np.zeros((6, 0))
     residuals = dict(zip(CONDITIONS, each, strict=True)) | {"curvature": np.full(gaps.size, indefinite(line.P))}
     return MapProof(relative, relative, gaps, residuals, note=JUDGED)

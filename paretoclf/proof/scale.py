@@ -82,7 +82,10 @@ def sizes_of(values: Array, terms: Array) -> Array:
 
 def largest_of_rows(A: Any) -> Array:
     """The size of the largest coefficient of each row of a sparse array."""
-    return np.asarray(abs(A).max(axis=1).todense()).ravel() if A.shape[0] else np.zeros(0)
+    if not A.shape[0]:
+        return np.zeros(0)
+    most = abs(A).max(axis=1)
+    return np.asarray(most.todense()).ravel()
 
 
 @dataclass(frozen=True)
@@ -107,11 +110,13 @@ class Objective:
 
     def value(self, x: Array) -> float:
         """The objective at a point."""
-        return float(0.5 * x @ (self.P @ x) + self.q @ x + self.constant)
+        squares = 0.5 * x @ (self.P @ x)
+        return float(squares + self.q @ x + self.constant)
 
     def terms(self, x: Array) -> Array:
         """Sizes of what it is a sum of at a point: linear and quadratic terms by columns, and the constant."""
-        return np.abs(np.concatenate([self.q * x, 0.5 * x * (self.P @ x), [self.constant]]))
+        squares = 0.5 * x * (self.P @ x)
+        return np.abs(np.concatenate([self.q * x, squares, [self.constant]]))
 
     def unit(self, x: Array) -> float:
         """What it costs to move a variable by 1, or by what the rows say is large where that is less.
@@ -119,20 +124,27 @@ class Objective:
         It is the median of the coefficients of columns that are away from 0 at the point: the price of what nobody uses
         says nothing of the others. Where all are 0 it is the least of all coefficients.
         """
-        own = np.stack([np.abs(self.q), np.abs(self.P.diagonal())])
-        reach = self._reach()
-        away = np.abs(x) > AWAY_FROM_ZERO * np.abs(x).max(initial=0.0)
-        used, every = (each[each > 0.0] for each in (own[:, away], own))
+        return min(1.0, self._reach()) * self._price(np.abs(x))
+
+    def _price(self, sizes: Array) -> float:
+        """The coefficient that stands for all of them where columns have these sizes."""
+        coefficients = np.abs(np.stack([self.q, self.P.diagonal()]))
+        away = sizes > AWAY_FROM_ZERO * sizes.max(initial=0.0)
+        used = coefficients[(coefficients > 0.0) & away]
         if used.size:
-            return float(np.median(used)) * min(1.0, reach)
-        return (float(every.min()) if every.size else 1.0) * min(1.0, reach)
+            return float(np.median(used))
+        every = coefficients[coefficients > 0.0]
+        return float(every.min()) if every.size else 1.0
 
     def _reach(self) -> float:
         """The largest quotient of a side and a coefficient of its row; 1 where all sides are 0."""
         used = (self.rows > 0.0) & (self.b != 0.0)
-        return float(np.max(np.abs(self.b[used]) / self.rows[used])) if used.any() else 1.0
+        if not used.any():
+            return 1.0
+        return float(np.max(np.abs(self.b[used]) / self.rows[used]))
 
     def scale(self, x: Array, value: float | None = None) -> Scale:
         """What a difference from its value at a point is relative to; of another value, where one is known."""
         own = self.value(x) if value is None else value
-        return Scale.of(own, float(self.terms(x).max()), self.unit(x))
+        largest = float(self.terms(x).max())
+        return Scale.of(own, largest, self.unit(x))

@@ -453,11 +453,13 @@ def _rounding(compiled: CompiledCone, bounds: ConeBounds, numbers: Mapping[str, 
 def _rounding_of_added(compiled: CompiledCone, of_rows: Array) -> float:
     """What rounding of rows can make of columns that CVXPY added, times what these cost."""
     cost = np.abs(compiled.program.q)
-    cost[np.concatenate([*compiled.columns.values(), np.zeros(0, dtype=int)])] = 0.0
+    for own in compiled.columns.values():
+        cost[own] = 0.0
     entries = sp.coo_array(compiled.program.A)
-    i, j = entries.coords
+    rows, columns = entries.coords
+    sizes = np.where(entries.data == 0.0, np.inf, np.abs(entries.data))
     moved = np.zeros(cost.size)
-    np.maximum.at(moved, j, of_rows[i] / np.where(entries.data == 0.0, np.inf, np.abs(entries.data)))
+    np.maximum.at(moved, columns, of_rows[rows] / sizes)
     return float(cost @ moved)
 
 

@@ -1,12 +1,15 @@
 """Points beside a proved path: what is right passes, and what is wrong is named."""
 
+from types import SimpleNamespace
+
 import cvxpy as cp
 import numpy as np
 import pytest
 from sklearn.linear_model import lars_path, lasso_path
 
 import paretoclf as pc
-from paretoclf.checking.beside import judge_beside
+from paretoclf.checking.beside import _places, judge_beside
+from paretoclf.common.tables import rounded_up
 from tests.oracles.lines import FAMILIES
 
 CENTRE = np.array([3.0, -1.0, 0.5])
@@ -193,3 +196,77 @@ def test_a_multiplier_of_wrong_sign_or_size_is_measured_by_the_terms_of_its_grad
         judged = judge_beside(path, [0.5], {"x": np.array([1.5])}, {"row": np.array([wrong * own])})
         wanted = abs(1.0 - wrong) / (1.0 + max(abs(wrong), 1.0))
         assert judged.dual[0] == pytest.approx(wanted, rel=1e-5, abs=1e-12), wrong
+
+
+T = np.array([0.0, 1.0])
+
+
+@pytest.fixture(scope="module")
+def fixed():
+    """Minimise x with x >= th and x <= th, th from 1 to 2: only the difference of the multipliers is known, 1."""
+    x, th = cp.Variable(name="x"), cp.Parameter(name="th")
+    rows = [(x >= th).set_label("floor"), (x <= th).set_label("cap")]
+    return pc.trace(cp.Problem(cp.Minimize(x), rows), {th: 1.0}, {th: 2.0}, progress=False)
+
+
+@pytest.mark.parametrize(
+    ("floor", "cap", "right"),
+    [(1.0, 0.0, True), (1.5, 0.5, True), (0.5, -0.5, False), (0.5, None, False), (1.0, None, True), (2.0, None, True)],
+)
+def test_the_sign_of_each_multiplier_counts_given_or_chosen(fixed, floor, cap, right):
+    """With .5 for the floor the gradient vanishes only if the cap's is -.5."""
+    given = {"floor": np.full(2, floor)} | ({} if cap is None else {"cap": np.full(2, cap)})
+    found = judge_beside(fixed, T, {"x": np.array([1.0, 2.0])}, given)
+    assert set(found.verdicts) == {"optimal" if right else "not optimal"}
+    assert set(found.reasons) == {"" if right else "wrong dual"}
+
+
+@pytest.mark.parametrize("wrong", [0.5, 1e-3])
+def test_a_multiplier_of_a_row_with_room_is_wrong_where_the_other_rows_could_make_it_good(wrong):
+    """x0 from th to 9: 1 + .5 of the floor and .5 of the cap is stationary, but the cap has room."""
+    x, th = cp.Variable(2, name="x"), cp.Parameter(name="th")
+    rows = [(x[0] >= th).set_label("floor"), (x[0] <= 9).set_label("cap"), x[1] <= 1, x[1] >= 0]
+    path = pc.trace(cp.Problem(cp.Minimize(x[0]), rows), {th: 1.0}, {th: 2.0}, progress=False)
+    points = {"x": np.array([[1.0, 0.5], [2.0, 0.5]])}
+    assert judge_beside(path, T, points, {"cap": np.zeros(2)}).passes()
+    found = judge_beside(path, T, points, {"cap": np.full(2, wrong)})
+    assert set(found.reasons) == {"wrong dual"}
+
+
+def test_each_piece_between_breakpoints_is_looked_at_in_its_middle():
+    """Two breakpoints between two knots: three middles, and the breakpoints."""
+    found = _places(np.array([0.0, 1.0]), np.array([0.0, 0.25, 0.5, 1.0]))
+    assert sorted({at for at, _, _ in found}) == [0.0, 0.125, 0.25, 0.375, 0.5, 0.75, 1.0]
+
+
+def test_multipliers_that_could_not_be_judged_are_undecided(fixed, monkeypatch):
+    """Where the linear program that chooses the others fails nothing is known: that had counted as right."""
+    failed = SimpleNamespace(status=4, fun=None)
+    monkeypatch.setattr("paretoclf.checking.multipliers.linprog", lambda *given, **options: failed)
+    found = judge_beside(fixed, T, {"x": np.array([1.0, 2.0])}, {"floor": np.ones(2)})
+    assert set(found.verdicts) == {"undecided"}
+    assert set(found.reasons) == {"the multipliers could not be judged"}
+
+
+def test_beside_a_band_it_is_said_how_closely_the_value_is_known():
+    x, th = cp.Variable(name="x"), cp.Parameter(name="th")
+    bent = cp.norm2(cp.hstack([x, 1]))
+    band = pc.trace(cp.Problem(cp.Minimize(bent), [x >= th]), {th: 1.0}, {th: 4.0}, eps=1e-2, progress=False)
+    t = np.linspace(0.0, 1.0, 7)
+    found = judge_beside(band, t, {"x": 1.0 + 3.0 * t}, between=False)
+    undecided = [reason for reason, left in zip(found.reasons, found.left, strict=True) if left > found.tol]
+    assert undecided
+    for reason, left in zip(found.reasons, found.left, strict=True):
+        assert (reason == f"known within {rounded_up(left)} only: refine it") == (left > found.tol)
+    for at, left, scale in zip(t, found.left, found.scales, strict=True):
+        low, high = band.bounds(at)
+        assert left * scale.size == pytest.approx(high - low)
+
+
+def test_a_value_that_small_violations_buy_is_undecided():
+    """x >= th is missed by 5e-9, and the value 1e3 x by 5e-6 of .01: no solver leaves less."""
+    x, th = cp.Variable(name="x"), cp.Parameter(name="th")
+    path = pc.trace(cp.Problem(cp.Minimize(1e3 * x), [x >= th]), {th: 1e-3}, {th: 1.0}, progress=False)
+    found = judge_beside(path, T, {"x": np.array([1e-3 - 5e-9, 1.0])}, between=False)
+    assert (found.verdicts[0], found.reasons[0]) == ("undecided", "violations within 1e-08 buy that value")
+    assert found.excess[0] == pytest.approx(-5e-6, rel=1e-6)

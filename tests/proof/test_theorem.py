@@ -277,6 +277,18 @@ def test_a_multiplier_of_what_has_no_bound_is_none(wrong):
     assert proof.residuals["free"][0] == pytest.approx(wrong, rel=1e-2)
 
 
+@pytest.mark.parametrize("end", [0, 1])
+def test_nor_is_it_one_at_one_end_alone(end):
+    none, zero = np.full((2, 3), np.inf), np.zeros((2, 2))
+    problem = ParametricQP.hard(np.eye(2), np.array([[1.0, 0.0]]), zero + 1.0, -none, none)
+    y = np.zeros((1, 2, 3))
+    y[0, end, 2] = 0.5
+    found = Trace.of(np.array([0.0, 1.0]), np.zeros((1, 3), dtype=np.int64), np.full((1, 2, 3), -1.0), y, "end")
+    proof = prove(problem, found)
+    assert proof.residuals["free"][0] == pytest.approx(1 / 3)  # .5 of .5 + the largest entry of q
+    assert not proof.passes()
+
+
 def test_what_is_not_a_number_is_not_proved():
     assert not prove(*of_one_variable(1.0, np.nan)).passes()
 

@@ -572,3 +572,84 @@ def test_a_variable_that_was_added_is_named_by_the_one_it_was_added_for():
         "x",
         "What CVXPY added for u",
     ]
+
+
+# ---- what a verdict is relative to ---------------------------------------------------------------------------------
+
+
+def toll(price, at):
+    """``min x0 + price x1``, x0 + x1 <= 1, x >= 0, x0 <= 5, holding a point; the optimum is 0, whatever the price."""
+    x = cp.Variable(2, name="x")
+    rows = [x[0] + x[1] <= 1, x[1] >= 0, x[0] >= 0, x[0] <= 5]
+    return held_at(cp.Problem(cp.Minimize(x[0] + price * x[1]), rows), x=np.array(at))
+
+
+@pytest.mark.parametrize("price", [1e3, 1e5, 1e7, 1e9, 1e11])
+@pytest.mark.parametrize("at", [1.0, 1e-2])
+def test_a_price_of_what_is_not_used_does_not_say_what_is_optimal(price, at):
+    """Bounds of 0 and of the value were "optimal to 1e-08" where one price was 1e9 or more."""
+    proof = certified(toll(price, [at, 0.0]), 1e-8)
+    assert proof.status == "not optimal"
+    assert proof.certificate.gap == pytest.approx(1.0)
+    assert proof.certificate.relative_to.unit == pytest.approx(1e-2)
+    said = proof.explain()
+    assert "a feasible point is known that is better by 1.0e+00" in said
+    assert f"it is proved to lie in [{proof.lower:.10g}, {proof.upper:.10g}]" in said  # as its repr says
+    assert certified(toll(price, [0.0, 0.0]), 1e-8).status == "optimal"
+
+
+ZERO = np.zeros(3)
+FAR = np.array([1.0, -2.0, 3.0])
+
+
+@pytest.mark.parametrize(
+    ("objective", "best"),
+    [
+        (lambda x: cp.norm2(x - FAR), FAR),
+        (lambda x: cp.norm1(x) + 3 * cp.norm2(x), ZERO),
+        (lambda x: cp.sum_squares(np.vander([1.0, 2.0, 3.0, 4.0], 3) @ (x - FAR)), FAR),
+        (lambda x: 1e-6 * cp.abs(x[0]) + cp.norm1(x), ZERO),
+        (lambda x: cp.norm1(x - 1e9 * FAR), 1e9 * FAR),
+    ],
+    ids=["norm", "two norms", "perfect fit", "a small price", "far"],
+)
+def test_a_right_answer_is_proved_where_all_terms_vanish(objective, best):
+    """At the optimum itself, and at what a solver makes of it; a thousandth aside it is wrong."""
+    x = cp.Variable(3, name="x")
+    problem = cp.Problem(cp.Minimize(objective(x)))
+    problem.solve(solver="CLARABEL")
+    found = x.value.copy()
+    for answer in (found, best):
+        assert certified(held_at(problem, x=answer), 1e-7).status == "optimal"
+    wrong = certified(held_at(problem, x=best + 1e-3 * (1.0 + np.abs(best))), 1e-7)
+    assert wrong.status == "not optimal"
+
+
+def test_the_three_numbers_of_a_scale_are_said():
+    """x0 + 1000 (x0 - 1 + 2^-10) with x0 = 1: the value is 2; its largest terms are 1001 and 999, its unit is 1001."""
+    x = cp.Variable(name="x")
+    problem = held_at(cp.Problem(cp.Minimize(x + 1000 * (x - 1) + 1), [x >= 1]), x=1.0)
+    proof = certified(problem, 1e-8)
+    scale = proof.certificate.relative_to
+    assert (scale.value, scale.terms, scale.unit) == pytest.approx((2.0, 1.001, 10.01))
+    assert scale.decides == "the unit"
+    said = (
+        "relative to 10, the largest of the size of the value (2), a thousandth of its largest term (1) and a hundredth"
+    )
+    assert said in proof.explain()
+
+
+@pytest.mark.parametrize("sense", [cp.Minimize, cp.Maximize])
+def test_a_violation_that_any_solver_leaves_convicts_nobody(sense):
+    """x >= 0 is missed by 1e-9, and so is the value 0: that was "better than any feasible point's by 1.0e-07"."""
+    x = cp.Variable(name="x")
+    problem = held_at(cp.Problem(sense(x if sense is cp.Minimize else -x), [(x >= 0).set_label("low")]), x=-1e-9)
+    proof = certified(problem, 1e-8)
+    assert proof.status == "undecided"
+    assert "better than any feasible point's by 1.0e-07 of 0.01, that is 1.0e-09" in proof.explain()
+    assert "which violations of up to 1.0e-09 buy" in proof.explain()
+    assert certified(problem, 1e-6).status == "optimal"
+    x.save_value(-1e-7)
+    wrong = certified(problem, 1e-6)
+    assert wrong.status == "not optimal"
+    assert "better than any feasible point's by 1.0e-05 of 0.01, that is 1.0e-07" in wrong.explain()
