@@ -275,14 +275,9 @@ def judged(
         paid = _dots(beyond, price)
     left = _Left(line, row, slack, off, Z, multipliers, np.abs(X), missed, (q, b))
     value = _dots(X, q) + _dots(*own) + constant + paid
-    terms = np.stack(
-        [
-            _largest_term(left.columns, _sizes(q)),
-            _largest_term(left.columns[:, curved], np.abs(own[1])),
-            _sizes(constant),
-        ]
-    )
-    most = np.maximum(terms.max(axis=0), paid)
+    linear = _largest_term(left.columns, _sizes(q))
+    squares = _largest_term(left.columns[:, curved], np.abs(own[1]))
+    most = np.maximum(np.maximum(linear, squares), np.maximum(np.abs(constant), paid))
     gaps = of.products(left.off, left.prices) + left.worth(sizes, of)
     size = of.means(sizes_of(value, most))
     known = value, *own, beyond

@@ -544,8 +544,10 @@ def _scale(compiled: CompiledCone, numbers: Mapping[str, Any], value: float) -> 
 
 def _terms(compiled: CompiledCone) -> Array:
     """Sizes of what the two values are sums of at the solver's point."""
-    p, x, z = compiled.program, compiled.x, compiled.z
-    return np.asarray(np.abs(np.concatenate([p.q * x, 0.5 * x * (p.P @ x), p.b * z, [compiled.offset]])))
+    program, x = compiled.program, compiled.x
+    squares = 0.5 * x * (program.P @ x)
+    sums = [program.q * x, squares, program.b * compiled.z, [compiled.offset]]
+    return np.abs(np.concatenate(sums))
 
 
 def _stationarity(compiled: CompiledCone, numbers: Mapping[str, Any]) -> dict[str, float]:
