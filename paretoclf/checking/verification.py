@@ -131,6 +131,9 @@ def verify(
     Where a slope w and an intercept are given alone, only the value is judged: the problem is solved for the best
     multipliers, whose dual value is a lower bound, and the gap is by how much the given point is worse than optimal.
 
+    Multipliers that are given with a point of a `QP`, or beside the path of a program, are part of the answer: where
+    they are wrong it is not optimal. Those that a ``cvxpy.Problem`` holds are told apart, and no verdict is about them.
+
     Examples
     --------
     >>> import numpy as np
