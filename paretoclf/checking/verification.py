@@ -10,6 +10,7 @@ import numpy as np
 from paretoclf.checking.elsewhere import is_estimator, is_of_program, judged_by
 from paretoclf.common.checks import check_positive_number, refuse_other_order, what_it_is
 from paretoclf.common.errors import InputError
+from paretoclf.common.threads import on_one_thread, one_thread
 from paretoclf.common.tolerances import CERTIFY
 
 if TYPE_CHECKING:
@@ -170,13 +171,15 @@ def verify(
                 "verify(problem, tol=...) judges what a cvxpy.Problem holds, and takes nothing else; numbers of your "
                 "own are judged by grade(problem, {'x': value})"
             )
-        return _door(kind)(X, CERTIFY if tol is None else tol)
+        return on_one_thread(_door(kind))(X, CERTIFY if tol is None else tol)
     if kind == "arrays":
         if any(each is not None for each in (kernel, sample_weight, between or None, parameters or None)):
             raise InputError(
                 "verify(qp, x, y, tol=...) judges a point of a QP and its multipliers, and takes nothing else"
             )
-        return _door(kind)(X, y, solutions, CERTIFY if tol is None else check_positive_number(tol, "tol"))
+        return on_one_thread(_door(kind))(
+            X, y, solutions, CERTIFY if tol is None else check_positive_number(tol, "tol")
+        )
     if not (between is None or isinstance(between, bool | np.bool_)):
         raise InputError(f"between must be True or False, got {between!r}")
     for given in (X, y) if is_estimator(solutions) else (X, y, solutions):
@@ -188,13 +191,22 @@ def verify(
         if kernel is not None or sample_weight is not None:
             raise InputError("kernel and sample_weight belong to classifiers, and not to the path of a program")
         asked = chosen, None if between is None else bool(between)
-        return _door(kind)(X, y, solutions, asked, parameters)
+        return on_one_thread(_door(kind))(X, y, solutions, asked, parameters)
     if y is None and solutions is None:
         raise InputError(
             f"problem must be a cvxpy.Problem, got {what_it_is(X)}; other solutions are given with what they solve, as "
             "verify(formulation, solutions) or verify(X, y, solutions)"
         )
-    return _door(kind)((X, y, solutions, kernel, sample_weight, parameters), chosen, bool(between))
+    with one_thread(_count(getattr(X, "y", y))):
+        return _door(kind)((X, y, solutions, kernel, sample_weight, parameters), chosen, bool(between))
+
+
+def _count(labels: Any) -> int:
+    """How many labels there are; 0 for what is none and is refused in its own words."""
+    try:
+        return len(labels)
+    except TypeError:
+        return 0
 
 
 def _kind(X: Any, solutions: Any, parameters: Mapping[str, Any]) -> str:

@@ -18,6 +18,7 @@ import numpy as np
 from paretoclf.common.checks import Array, check_positive_number, real_array
 from paretoclf.common.errors import InputError, NeedsConeError
 from paretoclf.common.tables import Tabular, listing
+from paretoclf.common.threads import on_one_thread
 from paretoclf.engine.reduction.program import ProgramLine, Reading, between
 from paretoclf.path.along import shown
 from paretoclf.path.basis import Basis, basis_at
@@ -284,6 +285,7 @@ class JudgedGradient(Tabular):
         yield from (dict(vars(row)) for row in self.rows)
 
 
+@on_one_thread
 def derivatives(problem: Any, direction: Mapping[Any, Any]) -> Derivatives | SlopeBounds:
     """Left and right derivatives of an optimum in a direction of its parameters, and how far they hold.
 

@@ -22,6 +22,7 @@ from joblib import Parallel, delayed
 from paretoclf.common.errors import DegeneratePathError, InputError
 from paretoclf.common.progress import counted
 from paretoclf.common.tables import SHOWN, Tabular, listing
+from paretoclf.common.threads import on_one_thread
 from paretoclf.engine.reduction.program import ProgramLine
 from paretoclf.path.basis import Basis, basis_at
 from paretoclf.path.beside import beside
@@ -147,6 +148,7 @@ _Both = tuple[OneSide | None, OneSide | None]
 _ENTRIES = 2**22
 
 
+@on_one_thread
 def ranges(problem: Any, *, of: Any = None, n_jobs: int | None = None, progress: bool | None = None) -> Ranges:
     """How the optimal value changes with every cost, right-hand side and bound, on both sides, and how far that holds.
 

@@ -9,6 +9,7 @@ from paretoclf.common.checks import check_share, what_it_is
 from paretoclf.common.errors import InputError, MovesMatrixError, NeedsConeError
 from paretoclf.common.files import AnyFile
 from paretoclf.common.progress import logger
+from paretoclf.common.threads import one_thread
 from paretoclf.problem.lines import (
     Homogeneous,
     Labelled,
@@ -257,11 +258,13 @@ def trace(
     how: dict[str, Any] = {"certify": certify, "max_events": max_events, "progress": progress}
     words = {name: value for name, value in (given | {"engine": engine}).items() if value is not None} | others
     if eps is not None:
-        return _trace_within(svm, words, (eps, n_jobs), how)
+        with one_thread():
+            return _trace_within(svm, words, (eps, n_jobs), how)
     if n_jobs is not None:
         raise InputError(f"n_jobs must be left out for an exact path, got {n_jobs!r:.100}: one comes after the other")
     if _of_cvxpy(svm) or isinstance(svm, QP) or _by_its_own_names(svm, given | others):
-        program = _trace_program(svm, words, how)
+        with one_thread():
+            program = _trace_program(svm, words, how)
         logger.info("traced in %.2f s: %r", sum(program.seconds.values()), program)
         return program
     lines = lines_of(svm)
@@ -277,7 +280,8 @@ def trace(
     if missing:
         raise InputError(f"{missing[0]} must be given for {called}, got None")
     own = {name: given[name] for name in (*names, *optional)}
-    path: Path | QuantilePath | MarginPath | NuPath = _follower(lines, k)(svm, **own, engine=engine, **how)
+    with one_thread(svm.y.size):
+        path: Path | QuantilePath | MarginPath | NuPath = _follower(lines, k)(svm, **own, engine=engine, **how)
     logger.info("traced in %.2f s: %r", path.seconds, path)
     return path
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from paretoclf.common.checks import Array, Index, Mask, Rng, keep
 from paretoclf.common.tables import Tabular
+from paretoclf.common.threads import on_one_thread
 from paretoclf.common.tolerances import SLACK_ROUNDING
 from paretoclf.path.cost import trace_costs
 from paretoclf.path.deletion.departures import Departures, Move, free
@@ -106,6 +107,7 @@ class LeaveOneOut(Tabular):
             yield one | {"moved": bool(moved[i]), "wrong": bool(self.wrong[i])}
 
 
+@on_one_thread
 def leave_one_out(
     svm: Weighted,
     costs: Any,

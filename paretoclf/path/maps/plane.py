@@ -7,6 +7,7 @@ from typing import Any, overload
 
 from paretoclf.common.errors import InputError
 from paretoclf.common.progress import logger
+from paretoclf.common.threads import one_thread
 from paretoclf.path.maps.map import CostPlane, map_costs
 from paretoclf.path.maps.problem_map import ProblemMap, map_problem
 from paretoclf.problem.lines import Weighted
@@ -102,9 +103,11 @@ def plane(
         for name, value in (("C_plus", C_plus), ("C_minus", C_minus)):
             if value is not None:
                 raise InputError(f"{name} must be left out where ranges is a mapping, got {value!r:.100}")
-        found = map_problem(plane_source(svm, ranges), certify=certify, progress=progress)
+        with one_thread():
+            found = map_problem(plane_source(svm, ranges), certify=certify, progress=progress)
         logger.info("mapped in %.2f s: %r", sum(found.seconds.values()), found)
         return found
     if ranges is not None and C_plus is not None:
         raise InputError(f"C_plus must be given once, got {ranges!r:.100} and {C_plus!r:.100}")
-    return map_costs(svm, C_plus if ranges is None else ranges, C_minus, certify=certify, progress=progress)
+    with one_thread():
+        return map_costs(svm, C_plus if ranges is None else ranges, C_minus, certify=certify, progress=progress)
