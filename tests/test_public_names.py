@@ -51,7 +51,7 @@ def test_every_name_is_there_and_public_where_the_stub_says():
 
 def test_few_names_stand_at_the_top_and_each_answers_a_question():
     """Whoever types `pc.` reads them all; the rest is in rooms, whose results need no name to be used."""
-    assert len(pc.__all__) <= 72
+    assert len(pc.__all__) <= 76
     page = (ROOT / "docs" / "reference" / "questions.md").read_text(encoding="utf-8")
     words = set(re.findall(r"\w+", " ".join(re.findall(r"`([^`]+)`", page))))
     assert set(pc.__all__) - words == set()

@@ -35,8 +35,14 @@ def filled(template: str, atom: Occurrence, speaker: Speaker) -> str:
     if atom.row.name == "perspective":
         names |= {"y": ", ".join(ys[1:]), "s": ys[0]}
     for letter, y in zip("ys", atom.ys, strict=False):
-        text = _put(text, {letter: joined([(-sign, each) for sign, each in speaker.terms(y)])}, "-")
+        text = _put(text, {letter: _negative(y, speaker)}, "-")
     return _numbers_together(_put(text, names))
+
+
+def _negative(y: Any, speaker: Speaker) -> str:
+    """Minus an expression."""
+    terms = [(-sign, text) for sign, text in speaker.terms(y)]
+    return f"-{terms[0][1]}" if len(terms) == 1 and terms[0][0] < 0 else joined(terms)
 
 
 def _said(y: Any, atom: Occurrence, speaker: Speaker) -> str:
@@ -71,8 +77,8 @@ def _with_numbers(text: str, atom: Occurrence, speaker: Speaker) -> str:
         text = text.replace("<c>", f"{power_constant(p):.4g}").replace("^(1)", "").replace("^{1}", "")
         text = re.sub(r"\^\((-?[\d.]+)\)", r"^\1", text)
     for token in ("k", "M"):
-        value = atom.numbers.get(token)
-        said = speaker.digits(value) if isinstance(value, float) else speaker.sum(value) if value is not None else token
+        given = atom.numbers.get(token)
+        said = token if given is None else speaker.digits(given) if isinstance(given, float) else speaker.sum(given)
         text = text.replace(f"<{token}>", said)
     if "<const>" in text:
         text = text.replace("<const>", _constant_of_log_det(atom, speaker))
@@ -121,7 +127,9 @@ def _put(text: str, names: dict[str, str], before: str = "") -> str:
         compound = bool(re.search(r" [+-] |^-", name))
         token = f"{before}<{letter}>"
         if compound:
-            text = re.sub(rf"({_OPEN}){token}{_CLOSE}", lambda found, name=name: f"{found[1]}{name}", text)
+            open_sides = re.compile(rf"({_OPEN}){token}{_CLOSE}")
+            while found := open_sides.search(text):
+                text = f"{text[: found.start()]}{found[1]}{name}{text[found.end() :]}"
             text = text.replace(token, f"({name})")
         text = text.replace(token, name)
     return text
@@ -185,11 +193,11 @@ def conditions_of(parts: Parts, speaker: Speaker) -> list[tuple[str, str]]:
             weight = speaker.sum(atom.w)
             found.append((rf"{weight} \ge 0" if speaker.latex else f"{weight} >= 0", atom.row.name))
     found += [(said, m.label) for m in parts.multipliers if (said := _cone(m, speaker))]
-    said: dict[str, str] = {}
+    sources: dict[str, str] = {}
     for condition, source in found:
         if condition:
-            said.setdefault(condition, source)
-    return list(said.items())
+            sources.setdefault(condition, source)
+    return list(sources.items())
 
 
 def _cone(multiplier: Multiplier, speaker: Speaker) -> str:

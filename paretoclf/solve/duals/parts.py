@@ -51,18 +51,27 @@ class Parts:
 
     def built(self) -> cp.Problem:
         """The dual as a problem of CVXPY, of the other sense."""
-        cost, conditions = cp.Constant(0.0), []
-        for atom in self.atoms:
+        cost: Any = cp.Constant(0.0)
+        conditions: list[Any] = []
+        for k, atom in enumerate(self.atoms, 1):
             own, more = atom.state()
-            cost, conditions = cost + own, [*conditions, *more]
+            cost = cost + own
+            conditions += _labelled(more, f"{atom.row.name} {k}")
         for multiplier in self.multipliers:
-            conditions += multiplier.conditions()
+            conditions += _labelled(multiplier.conditions(), f"multiplier of {multiplier.label}")
         equations = [
             (expression == 0).set_label(f"coefficient of {name}") for name, expression in self.equations.items()
         ]
         value = self.value - cost
         objective = cp.Maximize(value) if self.sense > 0 else cp.Minimize(-value)
         return cp.Problem(objective, [*equations, *conditions])
+
+
+def _labelled(conditions: list[Any], label: str) -> list[Any]:
+    """Conditions by one label, and numbers where they are several."""
+    for k, condition in enumerate(conditions, 1):
+        condition.set_label(label if len(conditions) == 1 else f"{label}, {k}")
+    return conditions
 
 
 def parts_of(model: Model) -> Parts:

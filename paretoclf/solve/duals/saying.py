@@ -135,7 +135,8 @@ class Speaker:
                 numbers, text = f"{found[1]} ", found[2]
             wide = re.search(r"[ .](?!\\top)", _outside(text)) and not _closed(text)
             factors.append(f"({text})" if wide else text)
-        return [(signs, f"{numbers}{factors[0]}{sign}{factors[1]}")]
+        gap = sign or ("" if factors[0].endswith("'") else " ")
+        return [(signs, f"{numbers}{factors[0]}{gap}{factors[1]}")]
 
 
 def _outside(text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from paretoclf.common.tolerances import SLATER_AFFINE, SLATER_STRICT
 from paretoclf.solve.cone_proof import ProblemProof
 from paretoclf.solve.duals.tree import Occurrence
-from paretoclf.solve.duals.values import kept, proved
+from paretoclf.solve.duals.values import kept, proved, solved
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Model
 
@@ -56,48 +56,71 @@ def strong_duality(model: Model, dual: cp.Problem, atoms: tuple[Occurrence, ...]
     sense = model.sense
     primal = proved(model.problem, tol)
     if primal.status == "unbounded":
-        words = f"The primal is unbounded, so that the dual is infeasible: {primal.words}"
+        words = f"The dual is infeasible, and the primal unbounded if it is feasible. {primal.words}"
         return StrongDuality("unbounded", -sense * np.inf, np.nan, np.inf, {}, words)
     if primal.status == "infeasible":
         words = f"{primal.words} The dual is then unbounded, or infeasible too."
         return StrongDuality("infeasible", sense * np.inf, np.nan, np.inf, {}, words)
-    if not np.isfinite([primal.lower, primal.upper]).all():
-        return _measured(primal, proved(dual, tol), sense, "whether the primal has a finite value is not proved")
     other = proved(dual, tol)
-    found = _measured(primal, other, sense, "no theorem was found to hold")
-    values = f"The values are {_between(primal)} and {_between(other)}."
+    found = _measured(primal, other, sense, tol)
+    # A feasible point of the dual bounds the primal, too.
+    bounded = np.isfinite(primal.lower if sense > 0 else primal.upper) or np.isfinite(found.dual)
+    if not (bounded and np.isfinite(found.primal)):
+        return replace(found, sentence=f"{found.sentence} {_OPEN.format('that the value is finite was not proved')}")
     if model.problem.is_qp():
-        words = f"{ALWAYS} They are equal, and the dual is attained: a feasible LP or QP with a finite value. {values}"
-        return StrongDuality("equal", found.primal, found.dual, found.gap, {}, words)
+        words = f"{ALWAYS} They are equal, and the dual is attained: a feasible LP or QP with a finite value."
+        return replace(found, kind="equal", sentence=f"{words} {_told(primal, other)}.")
     point = slater_point(model, atoms)
     if point is not None:
         words = (
             f"{ALWAYS} They are equal, and the dual is attained: a Slater point was found and checked, strict in the "
-            f"constraints that are not polyhedral and inside the domain of every atom. {values}"
+            "constraints that are not polyhedral and inside the domain of every atom."
         )
-        return StrongDuality("equal", found.primal, found.dual, found.gap, point, words)
-    return _measured(primal, other, sense, "no Slater point was found")
+        return replace(found, kind="equal", point=point, sentence=f"{words} {_told(primal, other)}.")
+    return replace(found, sentence=f"{found.sentence} {_OPEN.format('no Slater point was found')}")
+
+
+_OPEN = "No theorem is known to hold ({}): the gap may be real, or the dual unattained."
+
+
+def _told(primal: ProblemProof, dual: ProblemProof) -> str:
+    """Both values, each as far as its own proof goes."""
+    return f"The primal's value is {_between(primal)}, the dual's {_between(dual)}"
 
 
 def _between(proof: ProblemProof) -> str:
     """The value of a problem, as far as it is proved."""
-    if proof.upper - proof.lower <= 1e-5 * (1 + abs(proof.lower)):
+    if not np.isfinite([proof.lower, proof.upper]).any():
+        return "not bounded by a proof"
+    if np.isfinite(proof.lower) and proof.upper - proof.lower <= 1e-5 * (1 + abs(proof.lower)):
         return f"{proof.lower:.6g}"
-    return f"in [{proof.lower:.6g}, {proof.upper:.6g}]"
-
-
-def _measured(primal: ProblemProof, dual: ProblemProof, sense: int, why: str) -> StrongDuality:
-    """What the proved bounds of both values say."""
-    if sense > 0:
-        at, bound = primal.upper, dual.lower
-    else:
-        at, bound = primal.lower, dual.upper
-    gap = max(0.0, sense * (at - bound)) if np.isfinite([at, bound]).all() else np.inf
-    size = f"at most {gap:.2g}" if np.isfinite(gap) else "not bounded by a proof"
-    words = (
-        f"{ALWAYS} The values are {_between(primal)} and {_between(dual)}: the gap is {size} here, by proved bounds; "
-        f"{why}: the gap may be real, or the dual unattained."
+    if not np.isfinite(proof.lower):
+        return f"at most {proof.upper:.6g}"
+    return (
+        f"at least {proof.lower:.6g}" if not np.isfinite(proof.upper) else f"in [{proof.lower:.6g}, {proof.upper:.6g}]"
     )
+
+
+def _value_at_point(proof: ProblemProof, bound: float, tol: float) -> tuple[float, bool]:
+    """A value that a problem takes, and whether that is proved; else it is of a point that is feasible to tol."""
+    if np.isfinite(bound):
+        return bound, True
+    known = proof.certificate
+    if known is None or any(c.infeasibility.max(initial=0.0) > tol for c in proof.conditions):
+        return float("inf"), False
+    return float(known.primal_value), False
+
+
+def _measured(primal: ProblemProof, dual: ProblemProof, sense: int, tol: float) -> StrongDuality:
+    """What the points of both say of the gap."""
+    at, safe = _value_at_point(primal, primal.upper if sense > 0 else primal.lower, tol)
+    bound, dual_safe = _value_at_point(dual, dual.lower if sense > 0 else dual.upper, tol)
+    gap = max(0.0, sense * (at - bound)) if np.isfinite([at, bound]).all() else np.inf
+    how = "by proved bounds" if safe and dual_safe else f"at points that are feasible to {tol:.0e}"
+    size = (
+        f"{'at most' if safe and dual_safe else 'about'} {gap:.2g} here, {how}" if np.isfinite(gap) else "not bounded"
+    )
+    words = f"{ALWAYS} {_told(primal, dual)}; the gap is {size}."
     return StrongDuality("open", at, bound, gap, {}, words)
 
 
@@ -134,10 +157,10 @@ def slater_point(model: Model, atoms: tuple[Occurrence, ...]) -> dict[str, Any] 
         return None
     with kept(model.problem):
         try:
-            problem.solve(solver="CLARABEL", ignore_dpp=True)
+            status = solved(problem).status
         except cp.SolverError:
             return None
-        if problem.status not in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE) or float(slack.value) < SLATER_STRICT:
+        if status not in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE) or float(slack.value) < SLATER_STRICT:
             return None
         slack.save_value(np.asarray(0.5 * float(slack.value)))
         size = 1 + max((float(np.abs(v.value).max(initial=0)) for v in problem.variables()), default=0.0)

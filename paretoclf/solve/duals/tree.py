@@ -133,7 +133,8 @@ def _perspective(e: Any) -> Recognised:
         tree, coefficients = Tree("f"), Coefficients()
         coefficients.add(tree.affine(function), w)
         atoms = tree.weighed(coefficients)
-        cost, conditions = -coefficients.constant(), []
+        cost = -coefficients.constant()
+        conditions: list[Any] = []
         for atom in atoms:
             own, more = atom.state()
             cost, conditions = cost + own, [*conditions, *more]

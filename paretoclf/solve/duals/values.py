@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from paretoclf.common.errors import InputError
+from paretoclf.common.errors import InputError, SolveError
 from paretoclf.solve.cone_proof import ProblemProof, certify_problem
 from paretoclf.solve.lazily import cp
 
@@ -32,17 +33,24 @@ def solved(problem: cp.Problem) -> cp.Problem:
     """A problem with the same variables, solved; its status is its own."""
     own = cp.Problem(problem.objective, problem.constraints)
     tight = {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10}
-    try:
-        own.solve(solver="CLARABEL", ignore_dpp=True, **tight)
-    except cp.SolverError:
-        own.solve(solver="CLARABEL", ignore_dpp=True)
+    with warnings.catch_warnings():
+        # Whoever takes the numbers has them judged.
+        warnings.filterwarnings("ignore", "Solution may be inaccurate")
+        try:
+            own.solve(solver="CLARABEL", ignore_dpp=True, **tight)
+        except cp.SolverError:
+            own.solve(solver="CLARABEL", ignore_dpp=True)
     return own
 
 
 def proved(problem: cp.Problem, tol: float) -> ProblemProof:
     """What the judge says of a problem, which is solved for it; values and multipliers are left as they were."""
     with kept(problem):
-        return certify_problem(solved(problem), tol)
+        try:
+            return certify_problem(solved(problem), tol)
+        except (cp.SolverError, SolveError) as error:
+            words = f"The solver found no point: {error}"
+            return ProblemProof("undecided", -np.inf, np.inf, words=words, tol=tol)
 
 
 def by_name(given: Any, known: Mapping[str, Any], argument: str) -> dict[str, Any]:
