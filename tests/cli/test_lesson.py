@@ -125,7 +125,11 @@ WRONG = [
     ("cones", 0, "[[0.5, -0.5], [-0.5, 0.5]]", "[[1, 0], [0, 0]]"),
     ("cones", 0, "exercise, {t: 1}", "exercise, {t: 0.9}"),
     ("cones", 1, "forces[2] = -forces[:2].sum(axis=0)", "forces[2] = forces[:2].sum(axis=0)"),
-    ("cones", 2, "np.diag([1.0, 0.0, 1.0])", "np.diag([1.0, 0.0, 0.5])"),
+    ("strong_duality", 0, '{"between": 2}).verdict', '{"between": 1}).verdict'),
+    ("dual_step_by_step", 0, "cp.sum_squares(y) / 4", "cp.sum_squares(y) / 2"),
+    ("dual_step_by_step", 1, "a @ pull", "a @ -pull"),
+    ("dual_step_by_step", 2, "cp.square(s) / 4", "cp.square(s) / 2"),
+    ("strong_duality", 2, "np.diag([1.0, 0.0, 1.0])", "np.diag([1.0, 0.0, 0.5])"),
 ]
 
 
@@ -190,5 +194,5 @@ def test_a_cell_that_fails_is_named_and_nothing_is_written(tmp_path, monkeypatch
 @pytest.mark.parametrize("given", [["0"], ["99"], ["weak"], ["2", "all"]])
 def test_what_is_no_lesson_is_refused_in_one_line(given, tmp_path, capsys):
     assert main(["lesson", *given, "--out", str(tmp_path / "out")]) == 2
-    assert "LESSON must be a number from 1 to 13, a name, all or duality, got" in capsys.readouterr().err
+    assert "LESSON must be a number from 1 to 15, a name, all or duality, got" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()

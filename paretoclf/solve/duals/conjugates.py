@@ -32,7 +32,7 @@ Statement = Callable[[Any, Sequence[Any], "Mapping[str, Any]"], Stated]
 
 
 @dataclass(frozen=True)
-class Words:
+class RowText:
     """One row as a text: the atom, its conjugate, where that is finite, and what is left of it at w = 0."""
 
     atom: str
@@ -49,14 +49,14 @@ class Conjugate:
     ----------
     name : str
         That of the atom, with a minus for a concave one.
-    plain, latex : Words
+    plain, latex : RowText
     state : callable
         ``state(w, ys, numbers)`` is the conjugate as a convex cost and constraints of CVXPY.
     """
 
     name: str
-    plain: Words
-    latex: Words
+    plain: RowText
+    latex: RowText
     state: Statement = field(repr=False)
 
 
@@ -70,7 +70,7 @@ def _row(name: str, plain: tuple[str, str, str, str], latex: tuple[str, str, str
     """Put a statement into the table, with its words."""
 
     def entered(state: Statement) -> Statement:
-        TABLE[name] = Conjugate(name, Words(*plain), Words(*latex), state)
+        TABLE[name] = Conjugate(name, RowText(*plain), RowText(*latex), state)
         return state
 
     return entered

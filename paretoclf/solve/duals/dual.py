@@ -18,6 +18,7 @@ from paretoclf.solve.duals.elimination import simplified
 from paretoclf.solve.duals.page import derivation_of, latex_of, text_of
 from paretoclf.solve.duals.parts import Parts, checked, parts_of
 from paretoclf.solve.duals.recovery import Recovered, recovered
+from paretoclf.solve.duals.saying import Speaker
 from paretoclf.solve.duals.strong import StrongDuality, strong_duality
 from paretoclf.solve.duals.values import by_name, kept
 from paretoclf.solve.duals.weak import WeakDuality, judged, weak_duality
@@ -230,8 +231,6 @@ def _variables(parts: Parts) -> list[Any]:
 
 def _eliminated_words(parts: Parts, names: dict[str, Any]) -> str:
     """What was eliminated, and what is left."""
-    from paretoclf.solve.duals.saying import Speaker
-
     speaker = Speaker(names)
     lines = ["", "", "5. Eliminated, since one of these equations gives it:"]
     lines += [f"   {speaker.leaf(name)} = {speaker.sum(e)}    ({of})" for name, e, of in parts.eliminated]
