@@ -6,6 +6,7 @@ Each part has one certificate. That of a point is about that point; that of a re
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -14,6 +15,7 @@ from typing import Any, Generic, Self, TypeVar
 import numpy as np
 
 from paretoclf.common.checks import Array, Index, Mask
+from paretoclf.common.errors import InputError
 from paretoclf.common.tolerances import CERTIFY, UNDECIDED
 from paretoclf.proof.certificates import Certificate
 
@@ -67,6 +69,27 @@ class Proof(Generic[Part]):
     def passes(self, tol: float = CERTIFY) -> bool:
         """Whether every part is proved optimal up to tol (see `Certificate.passes`)."""
         return self.holds(tol) and self.of_other_values(tol).size == 0
+
+    def save(
+        self,
+        file: str | os.PathLike[str],
+        level: str | None = None,
+        progress: bool | None = None,
+        n_jobs: int | None = None,
+        positive: str | float | None = None,
+    ) -> None:
+        """Raise: a certificate file can be written of the proof of an exact path alone (`LineProof.save`).
+
+        Raises
+        ------
+        InputError
+            Always; it names what can be saved.
+        """
+        raise InputError(
+            f"no certificate file can be written of a {type(self).__name__}, but of a path that is exact (without "
+            "eps), by path.proof.save. Save the path or map itself, with its save(file): it is proved again from the "
+            "file when its proof is asked for"
+        )
 
     def of_other_values(self, tol: float = CERTIFY) -> Index:
         """Numbers of the parts where the rounding of the kernel values decides."""

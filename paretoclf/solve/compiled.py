@@ -25,11 +25,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from paretoclf.common.checks import Array
+from paretoclf.common.checks import Array, Index
 from paretoclf.common.errors import SolveError
 from paretoclf.common.tolerances import SETUP_DRIFT
 from paretoclf.solve.lazily import clarabel, cp
-from paretoclf.solve.model import Accuracy, Model, Numbers, conic_settings, what_to_do
+from paretoclf.solve.model import Accuracy, Model, Numbers, conic_settings, dense, problem_data, what_to_do
 
 if TYPE_CHECKING:
     from paretoclf.solve.cone_proof import CompiledCone
@@ -185,7 +185,7 @@ class Compiled:
             )
         objective, length = self._units
         x, z = length * np.asarray(solution.x), objective / length * np.asarray(solution.z)
-        numbers = Numbers({name: (x, z)[which][index] for name, (which, index) in self._places.items()})
+        numbers = Numbers({name: _taken((x, z)[which], places) for name, (which, places) in self._places.items()})
         if self._origin is not None and self._settings == conic_settings("reference"):
             numbers.cone = partial(self._proved, (q, b, float(self._offset_map @ theta)), solution, self._units)
         return Raw(numbers, CLAIMS[status], int(solution.iterations), time.perf_counter() - started, fresh)
@@ -280,7 +280,7 @@ def _problem_data(
     """CVXPY's data for Clarabel at the given values; the parameters are left as they were."""
     with moved(parameters, values):
         model.check_parameters()
-        data, chain, inverse = model.problem.get_problem_data("CLARABEL", solver_opts={})
+        data, chain, inverse = problem_data(model.problem)
     return data, chain, inverse
 
 
@@ -315,16 +315,50 @@ def _affine_maps(tensors: Any) -> tuple[Any, Any, Array]:
     return q[:n], sp.csr_array(A[m * n :]), q[[n]].toarray().ravel()
 
 
+@dataclass(frozen=True)
+class _Places:
+    """Where the entries of a variable, or of multipliers, stand in a vector, and the factor that each has there.
+
+    An entry that an attribute of its variable makes 0 (``diag=True``, ``sparsity=``) has the factor 0.
+    """
+
+    at: Index
+    factor: Array
+
+
+def _taken(vector: Array, places: _Places | list[Any]) -> Any:
+    """Entries of a vector in their shape; of a cone with several parts, of each."""
+    if isinstance(places, list):
+        return [_taken(vector, part) for part in places]
+    return places.factor * vector[places.at]
+
+
 def _places(model: Model, chain: Any, inverse: Any, n: int, m: int) -> dict[str, tuple[int, Any]]:
     """Where in the solver's (x, z) each named number stands.
 
-    CVXPY's own inverse is applied to the vectors (0, ..., n - 1) and (0, ..., m - 1): each entry it returns is then
-    the position of the entry it was read from.
+    CVXPY's own inverse is applied to the vectors (1, ..., n) and (1, ..., m), and to vectors of ones: each entry that
+    it returns is then its factor times the position from which it was read, and its factor.
     """
-    probe = SimpleNamespace(
-        x=np.arange(float(n)), z=np.arange(float(m)), status="Solved", obj_val=0.0, solve_time=0.0, iterations=0
+    numbered, ones = (
+        chain.invert(
+            SimpleNamespace(x=x, z=z, status="Solved", obj_val=0.0, solve_time=0.0, iterations=0),
+            inverse,
+        )
+        for x, z in ((np.arange(1.0, n + 1.0), np.arange(1.0, m + 1.0)), (np.ones(n), np.ones(m)))
     )
-    read = chain.invert(probe, inverse)
-    found = {name: (0, read.primal_vars[v.id]) for name, v in model.variables.items()}
-    found |= {name: (1, read.dual_vars[c.id]) for name, c in model.constraints.items()}
-    return {name: (which, np.asarray(at).round().astype(int)) for name, (which, at) in found.items()}
+    found: dict[str, tuple[int, Any]] = {}
+    for name, v in model.variables.items():
+        found[name] = 0, _places_of(numbered.primal_vars[v.id], ones.primal_vars[v.id])
+    for name, c in model.constraints.items():
+        found[name] = 1, _places_of(numbered.dual_vars[c.id], ones.dual_vars[c.id])
+    return found
+
+
+def _places_of(numbered: Any, ones: Any) -> _Places | list[Any]:
+    """The places that are read off what became of positions, and of ones."""
+    if isinstance(numbered, list):
+        return [_places_of(*parts) for parts in zip(numbered, ones, strict=True)]
+    product, factor = (np.asarray(dense(each), dtype=np.float64) for each in (numbered, ones))
+    used = factor != 0.0
+    position = np.where(used, product / np.where(used, factor, 1.0), 1.0)
+    return _Places(position.round().astype(np.int64) - 1, factor)

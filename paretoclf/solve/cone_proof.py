@@ -28,7 +28,7 @@ from paretoclf.proof.points.cones import Cone, project
 from paretoclf.proof.scale import Objective, Scale, largest_of_rows
 from paretoclf.solve.candidates import numbers_of, other_points
 from paretoclf.solve.lazily import cp
-from paretoclf.solve.model import Model, Numbers, conic_settings
+from paretoclf.solve.model import Model, Numbers, conic_settings, problem_data
 from paretoclf.solve.programs import evaluate, finite, flat, held
 
 #: What a variable is called that is not the user's, before the name of theirs that it was added for.
@@ -341,7 +341,7 @@ def _compile(model: Model) -> CompiledCone:
     try:
         # What is not DPP compiles with the values of its parameters in place of them: nobody moves them here.
         fixed = not model.problem.is_dcp(dpp=True)
-        data, chain, inverse = model.problem.get_problem_data("CLARABEL", solver_opts={}, ignore_dpp=fixed)
+        data, chain, inverse = problem_data(model.problem, ignore_dpp=fixed)
     except cp.SolverError as error:
         raise InputError(f"problem must compile to a cone program: {error}") from None
     raw = chain.solver.solve_via_data(data, False, False, conic_settings("reference"))

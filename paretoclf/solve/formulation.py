@@ -48,6 +48,7 @@ from paretoclf.solve.model import (
     check_form,
     conic_settings,
     form_of,
+    problem_data,
     settings_at,
     solver_tolerance,
     what_to_do,
@@ -594,7 +595,7 @@ def _solve(model: Model, solver: str, settings: Mapping[str, Any]) -> Callable[[
     if solver != DEFAULT_SOLVER or settings != {**options, "warm_start": False}:
         model.problem.solve(solver=solver, **settings)
         return None
-    compiled = model.problem.get_problem_data(solver, solver_opts=options)
+    compiled = problem_data(model.problem, options)
     data, chain, inverse = compiled
     raw = chain.solve_via_data(model.problem, data, warm_start=False, verbose=False, solver_opts=options)
     model.problem.unpack_results(raw, chain, inverse)

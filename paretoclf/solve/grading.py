@@ -1,7 +1,23 @@
-"""Homework: values and multipliers that somebody worked out by hand, judged, with one sentence."""
+r"""Homework: values and multipliers that somebody worked out by hand, judged, with one sentence.
+
+The value and the violations of an answer are judged by `certify_problem`, its multipliers by their Lagrangian. Three
+digits of a value say little of an answer, though: next to an optimum the value hardly moves. So each entry is compared
+with that of a solver, too, and where it is off, it is proved wrong or let be. Half way between the two there is a
+bound, beyond which the answer is and the solver's number is not.
+
+* An entry of a variable is wrong if the best value among points beyond the bound is proved to be worse than the optimal
+  value: then no optimum is there.
+* An entry of a multiplier is wrong if no multipliers beyond the bound h reach the optimal value in the dual. For every
+  :math:`\lambda` with :math:`\lambda_e\ge h`, and every x, u with :math:`u\ge0` and
+  :math:`c(x)+u\,e\le0`, the dual function is at most :math:`f(x)+\lambda^\top c(x)\le f(x)-hu`. One such
+  point below the optimal value is the proof; likewise for the other side, with -u.
+
+Where neither is proved, optima (or multipliers) may be many, and the answer is right to three digits of the value.
+"""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -10,11 +26,12 @@ from typing import Any, Literal
 import numpy as np
 
 from paretoclf.common.checks import check_positive_number
-from paretoclf.common.errors import InputError
-from paretoclf.common.tolerances import HOMEWORK
+from paretoclf.common.errors import InputError, SolveError
+from paretoclf.common.tolerances import CERTIFY, HOMEWORK
+from paretoclf.proof.evidence import Condition
 from paretoclf.solve.cone_proof import ProblemProof, certify_problem
 from paretoclf.solve.lazily import cp
-from paretoclf.solve.model import Model
+from paretoclf.solve.model import Model, conic_settings, dense, without_values
 from paretoclf.solve.programs import evaluate, held
 
 Verdict = Literal["right", "infeasible", "not optimal", "wrong multipliers", "undecided"]
@@ -107,33 +124,77 @@ def grade(
     multipliers = None if duals is None else _named(duals, model.constraints, "duals", "constraints")
     own = cp.Problem(problem.objective, problem.constraints)  # its status and value are not those of the user's
     with _kept(model):
-        own.solve(solver="CLARABEL")
+        _solve(own, **conic_settings("reference"))
         reference = {name: held(part) for name, part in (*model.variables.items(), *model.constraints.items())}
         solved = certify_problem(own, tol)
         if solved.certificate is None or any(reference[name] is None for name in model.variables):
             return Grade("undecided", f"Undecided: the problem itself is {solved.status}.", None, None, solved)
+        exercise = _Exercise(model, own, reference, solved, tol)
         shaped = {name: _shaped(name, value, reference[name]) for name, value in given.items()}
         hand = {name: _shaped(name, value, reference[name]) for name, value in (multipliers or {}).items()}
-        missed = None if multipliers is None else _missed(model, {**reference, **hand}, tol)
+        lagrangian = None if multipliers is None else _of_multipliers(exercise, hand)
         for name, value in shaped.items():
             model.variables[name].save_value(value)
         proof = certify_problem(own, tol)
-        right = {"optimal": True, "not optimal": False}.get(proof.status)
-        proves = None if missed is None else not missed
-        if right is not True:
-            verdict, sentence = _of_values(proof, shaped, reference, right, tol)
-            if right is False and proves:
-                sentence += "; the multipliers are right"
-            return Grade(verdict, f"{sentence}.", right, proves, proof)
-        at = f"the values are optimal (value {proof.certificate.primal_value:.6g})" if proof.certificate else ""
-        if multipliers is None:
-            return Grade("right", f"Right: {at}.", True, None, proof)
-        if proves:
-            return Grade("right", f"Right: {at}, and the multipliers prove it.", True, True, proof)
-        if proves is None:
-            return Grade("undecided", f"Undecided: {at}, but of the multipliers nothing is proved.", True, None, proof)
-        why = _slip(hand, reference, "the multiplier of ") or missed
-        return Grade("wrong multipliers", f"Wrong multipliers: the values are optimal, but {why}.", True, False, proof)
+        return _graded(exercise, shaped, lagrangian, proof)
+
+
+@dataclass(frozen=True)
+class _Exercise:
+    """A problem that was solved: its model, what the solver found by name, and the proof of that, at a tolerance."""
+
+    model: Model
+    problem: Any
+    reference: Mapping[str, Any]
+    solved: ProblemProof
+    tol: float
+
+    @property
+    def digits(self) -> str:
+        """How many digits count, in words."""
+        number = max(1, round(-np.log10(self.tol)))
+        return f"{_WORDS.get(number, number)} digit{'s' if number > 1 else ''}"
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The optimal value of the minimisation is between these."""
+        return _minimised(self.solved, self.model.sense)
+
+
+@dataclass(frozen=True)
+class _Lagrangian:
+    """What is said of multipliers: whether they are right, None where nothing is proved, and in words."""
+
+    right: bool | None
+    words: str
+
+
+#: Numbers of digits in words.
+_WORDS = {1: "one", 2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight", 9: "nine"}
+
+
+def _graded(
+    exercise: _Exercise, values: Mapping[str, Any], lagrangian: _Lagrangian | None, proof: ProblemProof
+) -> Grade:
+    """The grade of values of which this is the proof, and of multipliers."""
+    right = {"optimal": True, "not optimal": False}.get(proof.status)
+    multipliers = None if lagrangian is None else lagrangian.right
+    wrong = _of_values(exercise, proof, values, right)
+    if wrong is not None:
+        verdict, sentence = wrong
+        known = None if right is None else False
+        more = "; the multipliers are right" if known is False and multipliers else ""
+        return Grade(verdict, f"{sentence}{more}.", known, multipliers, proof)
+    at = _optimal_in_words(exercise, proof, values)
+    if lagrangian is None:
+        return Grade("right", f"Right: {at}.", True, None, proof)
+    if multipliers:
+        return Grade("right", f"Right: {at}, and the multipliers prove it{lagrangian.words}.", True, True, proof)
+    if multipliers is None:
+        said = f"Undecided: {at}, but of the multipliers nothing is proved."
+        return Grade("undecided", said, True, None, proof)
+    said = f"Wrong multipliers: the values are optimal, but {lagrangian.words}."
+    return Grade("wrong multipliers", said, True, False, proof)
 
 
 def _named(given: Mapping[Any, Any], known: Mapping[str, Any], argument: str, what: str) -> dict[str, Any]:
@@ -170,14 +231,184 @@ def _shaped(name: str, value: Any, like: Any) -> Any:
 
 @contextmanager
 def _kept(model: Model) -> Iterator[None]:
-    """Give variables and constraints what they held back at the end."""
-    leaves = [*model.variables.values(), *(v for c in model.constraints.values() for v in c.dual_variables)]
+    """Give variables and constraints what they held back at the end; till then variables begin without values."""
+    leaves = [v for c in model.constraints.values() for v in c.dual_variables]
     before = [leaf.value for leaf in leaves]
+    with without_values(model.problem):
+        try:
+            yield
+        finally:
+            for leaf, value in zip(leaves, before, strict=True):
+                leaf.save_value(value)
+
+
+def _solve(problem: cp.Problem, **settings: Any) -> None:
+    """Solve it from the beginning, with these settings or, where the solver fails, with its own."""
+    for variable in problem.variables():
+        variable.save_value(None)  # CVXPY compiles some atoms only then
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Solution may be inaccurate")  # what is proved of it is seen later
+        warnings.filterwarnings("ignore", "Reading from a sparse CVXPY expression")
+        try:
+            problem.solve(solver="CLARABEL", **settings)
+        except cp.SolverError:
+            problem.solve(solver="CLARABEL")
+
+
+def _minimised(proof: ProblemProof, sense: int) -> tuple[float, float]:
+    """Bounds of the optimal value, of a maximisation those of minus its objective."""
+    return (proof.lower, proof.upper) if sense > 0 else (-proof.upper, -proof.lower)
+
+
+# ---- entries of an answer --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """An entry of a variable or of a multiplier: its name and place, what was given, and what the solver found."""
+
+    name: str
+    part: int | None
+    index: tuple[int, ...]
+    given: float
+    reference: float
+
+    @property
+    def bound(self) -> float:
+        """Half way between the two numbers."""
+        return 0.5 * (self.given + self.reference)
+
+    @property
+    def side(self) -> float:
+        """1 where what was given is above the bound, and -1 where it is below."""
+        return 1.0 if self.given > self.reference else -1.0
+
+    @property
+    def words(self) -> str:
+        """Both numbers, the solver's as 0 where it is nothing beside what was given."""
+        own = 0.0 if abs(self.reference) < _SOLVED * abs(self.given) else self.reference
+        return f"is {self.given:.6g}, and {own:.6g} at the optimum"
+
+    def __str__(self) -> str:
+        return f"{self.name}{list(self.index) if self.index else ''}"
+
+
+def _entries_off(name: str, given: Any, reference: Any, tol: float, floor: float = 0.0) -> list[_Entry]:
+    """Entries that are not the solver's to the digits that count, those that are off by most of these first.
+
+    These are a share ``tol`` of the largest entry, or half a unit of the last of the digits of the entry itself; where
+    all are 0, the floor.
+    """
+    parts = [tuple(map(np.asarray, pair)) for pair in zip(_parts(given), _parts(reference), strict=True)]
+    largest = max(float(np.max(np.abs(own), initial=0.0)) for _, own in parts)
+    digits = max(1, round(-np.log10(tol)))
+    found = list[tuple[float, _Entry]]()
+    for k, (answer, own) in enumerate(parts):
+        size = np.maximum(np.abs(own) * (1.0 + 0.5 * tol), np.finfo(float).tiny)  # .9999 is 1.00
+        unit = 10.0 ** (np.floor(np.log10(size)) - digits + 1)
+        allowed = np.maximum(max(tol * largest, floor), 0.5 * unit * (1.0 + 1e-9))
+        apart = np.abs(np.subtract(answer, own)) / allowed
+        for index in np.argwhere(apart > 1.0):
+            place = tuple(index.tolist())
+            part = k if isinstance(reference, list) else None
+            found.append((float(apart[place]), _Entry(name, part, place, float(answer[place]), float(own[place]))))
+    return [entry for _, entry in sorted(found, key=lambda each: -each[0])]
+
+
+def _off(exercise: _Exercise, answers: Mapping[str, Any]) -> list[_Entry]:
+    """Entries of answers that are not the solver's; of complex ones none is looked at."""
+    reference = {name: exercise.reference[name] for name in answers}
+    real = {name: own for name, own in reference.items() if not any(map(np.iscomplexobj, _parts(own)))}
+    sizes = [float(np.max(np.abs(part), initial=0.0)) for own in real.values() for part in _parts(own)]
+    floor = _SOLVED * max(sizes, default=0.0)
+    return [e for name, own in real.items() for e in _entries_off(name, answers[name], own, exercise.tol, floor)]
+
+
+#: What a solver leaves of a number that is 0, relative to the largest that it found.
+_SOLVED = 1e-7
+
+
+def _parts(value: Any) -> list[Any]:
+    """The arrays that a value consists of; a multiplier of a cone is a list of them."""
+    return value if isinstance(value, list) else [value]
+
+
+def _proved_wrong(exercise: _Exercise, entry: _Entry) -> Verdict | None:
+    """Whether no optimum has an entry of a variable beyond the bound, and if so what such a point is, else None."""
+    model, variable = exercise.model, exercise.model.variables[entry.name]
+    own = variable[entry.index] if entry.index else variable
+    beyond = entry.side * (own - entry.bound) >= 0.0
+    proof = _proof_of(cp.Problem(exercise.problem.objective, [*exercise.problem.constraints, beyond]))
+    if proof is None:
+        return None
+    if proof.status == "infeasible":
+        return "infeasible"
+    return "not optimal" if _minimised(proof, model.sense)[0] > exercise.bounds[1] else None
+
+
+def _proof_of(problem: cp.Problem) -> ProblemProof | None:
+    """What is proved of a problem that was made from another; None where no solver answers."""
     try:
-        yield
-    finally:
-        for leaf, value in zip(leaves, before, strict=True):
-            leaf.save_value(value)
+        _solve(problem)
+        return certify_problem(problem, 1e-6)
+    except (SolveError, cp.SolverError, InputError):
+        return None
+
+
+def _multiplier_proved_wrong(exercise: _Exercise, entry: _Entry, box: list[Any]) -> bool:
+    """Whether no optimal multipliers have an entry beyond the bound: a point of the module's text proves it."""
+    model, u = exercise.model, cp.Variable(nonneg=True)
+    objective = model.sense * model.problem.objective.expr - entry.side * entry.bound * u
+    rows = [
+        _moved(constraint, entry, u) if name == entry.name else constraint
+        for name, constraint in model.constraints.items()
+    ]
+    proof = _proof_of(cp.Problem(cp.Minimize(objective), [*rows, *box]))
+    return proof is not None and proof.upper < exercise.bounds[0]
+
+
+def _moved(constraint: Any, entry: _Entry, u: Any) -> Any:
+    """A constraint of which one entry is harder by u, or easier where what was given is below the bound."""
+    kinds = cp.constraints
+    if isinstance(constraint, kinds.SOC):
+        arguments = [
+            arg - _at(arg.shape, entry, u) if k == entry.part else arg for k, arg in enumerate(constraint.args)
+        ]
+        return cp.SOC(*arguments, axis=constraint.axis)
+    step = _at(constraint.shape, entry, u)
+    if isinstance(constraint, kinds.PSD):
+        return constraint.expr - 0.5 * (step + step.T) >> 0
+    if isinstance(constraint, kinds.Zero | kinds.Equality):
+        return constraint.expr + step == 0
+    return constraint.expr + step <= 0
+
+
+def _at(shape: tuple[int, ...], entry: _Entry, u: Any) -> Any:
+    """An array of 0 but for an entry of u, with the sign of the side."""
+    place = np.zeros(shape)
+    place[entry.index] = entry.side
+    return cp.multiply(place, u) if shape else entry.side * u
+
+
+# ---- multipliers -----------------------------------------------------------------------------------------------------
+
+
+def _of_multipliers(exercise: _Exercise, hand: Mapping[str, Any]) -> _Lagrangian:
+    """What multipliers prove beside optimal values."""
+    numbers = {**exercise.reference, **hand}
+    missed = _missed(exercise.model, numbers, exercise.tol)
+    if missed is None:
+        return _Lagrangian(None, "")
+    wrong = missed
+    off = [] if missed else _off(exercise, hand)
+    box = _box(exercise.model, numbers)[0]
+    for entry in off:
+        if _multiplier_proved_wrong(exercise, entry, box):
+            wrong = f"the multiplier of {entry} {entry.words}"
+            break
+    if wrong:
+        return _Lagrangian(False, _slip(hand, exercise.reference, "the multiplier of ") or wrong)
+    return _Lagrangian(True, f" to {exercise.digits} of the value" if off else "")
 
 
 def _missed(model: Model, numbers: Mapping[str, Any], tol: float) -> str | None:
@@ -194,35 +425,51 @@ def _missed(model: Model, numbers: Mapping[str, Any], tol: float) -> str | None:
             return f"the multiplier of {c.name} {allowed}"
         if not c.alone and c.not_complementary.max(initial=0.0) > tol:
             return f"the multiplier of {c.name} must be 0 where there is room"
+    for name, constraint in model.constraints.items():
+        if isinstance(constraint, cp.constraints.PSD) and _skew(numbers[name]) > tol:
+            return f"the multiplier of {name} must be symmetric"
     objective = model.sense * model.problem.objective.expr
     terms = [_term(constraint, numbers[name]) for name, constraint in model.constraints.items()]
     if any(term is None for term in terms) or any(v.is_complex() for v in model.variables.values()):
         return None
-    box, radius = [], BOX * (1.0 + max(float(np.max(np.abs(numbers[name]))) for name in model.variables))
-    for name, variable in model.variables.items():
-        variable.save_value(np.asarray(numbers[name], dtype=float))
-        box += [variable - numbers[name] <= radius, numbers[name] - variable <= radius]
-    both = cp.Problem(cp.Minimize(objective + sum(terms)), box)
-    here = float(both.objective.expr.value)
-    size = BOX * radius + sum(_won(cp.Problem(cp.Minimize(part), box)) for part in (objective, sum(terms)))
-    both.solve(solver="CLARABEL")
+    box, radius = _box(model, numbers)
+    priced = sum(terms, cp.Constant(0.0))
+    won = sum(_won(part, box, model, numbers) for part in (objective, priced))
+    size = BOX * radius + won
+    both = cp.Problem(cp.Minimize(objective + priced), box)
+    here = _value_at(both.objective.expr, model, numbers)
+    _solve(both)
     proof = certify_problem(both, 1e-6)
     if here - proof.lower <= tol * size:
         return ""
     if here - proof.upper <= tol * size:
         return None
-    falls = {name: _fall(both, model, numbers, name) for name in model.variables}
+    falls = {
+        name: _won(both.objective.expr, _alone(name, box, model, numbers), model, numbers) for name in model.variables
+    }
     where = " and ".join(name for name, fall in falls.items() if fall > tol * size)
     return f"the Lagrangian is not stationary {f'in {where} ' if where else ''}at the optimum"
 
 
-def _fall(both: cp.Problem, model: Model, numbers: Mapping[str, Any], name: str) -> float:
-    """By how much the Lagrangian falls in the box where one variable moves alone."""
-    others = {id(v): cp.Constant(numbers[other]) for other, v in model.variables.items() if other != name}
-    model.variables[name].save_value(np.asarray(numbers[name], dtype=float))
-    parts = [both.objective.expr, *(constraint.expr for constraint in both.constraints)]
-    objective, *box = (part.tree_copy(others) for part in parts)
-    return _won(cp.Problem(cp.Minimize(objective), [each <= 0 for each in box if each.variables()]))
+def _skew(matrix: Any) -> float:
+    """By how much a matrix, or a stack of them, is not hermitian, relative to its largest entry."""
+    M = np.asarray(matrix)
+    apart = np.max(np.abs(M - np.conj(np.swapaxes(M, -2, -1))), initial=0.0)
+    return float(apart / max(float(np.max(np.abs(M), initial=0.0)), np.finfo(float).tiny))
+
+
+def _box(model: Model, numbers: Mapping[str, Any]) -> tuple[list[Any], float]:
+    """Constraints that keep all variables near these numbers, and how near."""
+    radius = BOX * (1.0 + max(float(np.max(np.abs(numbers[name]))) for name in model.variables))
+    box = list[Any]()
+    for name, variable in model.variables.items():
+        box += [variable - numbers[name] <= radius, numbers[name] - variable <= radius]
+    return box, radius
+
+
+def _alone(name: str, box: list[Any], model: Model, numbers: Mapping[str, Any]) -> list[Any]:
+    """The box in which one variable moves alone."""
+    return box + [variable == numbers[other] for other, variable in model.variables.items() if other != name]
 
 
 def _term(constraint: Any, multiplier: Any) -> Any:
@@ -241,33 +488,93 @@ def _term(constraint: Any, multiplier: Any) -> Any:
     return None
 
 
-def _won(problem: cp.Problem) -> float:
-    """By how much the objective falls in a box, from where the variables stand; they go back there."""
-    variables = problem.variables()
-    before = [variable.value for variable in variables]
-    here = float(problem.objective.expr.value) if variables else 0.0
-    least = float(problem.solve(solver="CLARABEL")) if variables else 0.0
-    for variable, value in zip(variables, before, strict=True):
-        variable.save_value(value)
-    return max(0.0, here - least)
+def _value_at(expression: Any, model: Model, numbers: Mapping[str, Any]) -> float:
+    """The value of an expression at these numbers, which the variables hold after that."""
+    for name, variable in model.variables.items():
+        variable.save_value(np.asarray(numbers[name], dtype=float))
+    return float(np.squeeze(dense(expression.value)))
+
+
+def _won(expression: Any, box: list[Any], model: Model, numbers: Mapping[str, Any]) -> float:
+    """By how much an expression falls in a box from these numbers."""
+    if not expression.variables():
+        return 0.0
+    here = _value_at(expression, model, numbers)
+    problem = cp.Problem(cp.Minimize(expression), box)
+    _solve(problem)
+    return max(0.0, here - float(problem.value))
+
+
+# ---- values ----------------------------------------------------------------------------------------------------------
 
 
 def _of_values(
-    proof: ProblemProof, values: Mapping[str, Any], reference: Mapping[str, Any], right: bool | None, tol: float
-) -> tuple[Verdict, str]:
-    """What is wrong with values."""
+    exercise: _Exercise, proof: ProblemProof, values: Mapping[str, Any], right: bool | None
+) -> tuple[Verdict, str] | None:
+    """What is wrong with values, or not proved; None where they are right."""
     certificate = proof.certificate
     assert certificate is not None
-    worst = max(proof.conditions, key=lambda c: float(c.infeasibility.max(initial=0.0)), default=None)
-    slip = _slip(values, reference, "")
-    hint = f" ({slip})" if slip else ""
     if right is None:
         return "undecided", f"Undecided: {certificate.missing()}"
-    if worst is not None and worst.infeasibility.max(initial=0.0) > tol:
-        by = float(np.max(np.abs(worst.slack) if worst.equation else -worst.slack))
-        return "infeasible", f"Infeasible: {worst.name} is violated by {by:.4g}{hint}"
-    best = proof.upper if np.isfinite(proof.upper) else proof.lower
-    return "not optimal", f"Not optimal: the value is {certificate.primal_value:.6g}, and {best:.6g} is possible{hint}"
+    slip = _slip(values, exercise.reference, "")
+    hint = f" ({slip})" if slip else ""
+    if right:
+        for entry in [] if _is_exact(proof) else _off(exercise, values):
+            verdict = _proved_wrong(exercise, entry)
+            if verdict is not None:
+                return verdict, f"{_wrong_entry(exercise, entry, proof, verdict)}{hint}"
+        return None
+    worst = max(proof.conditions, key=lambda c: float(c.infeasibility.max(initial=0.0)), default=None)
+    if worst is not None and worst.infeasibility.max(initial=0.0) > exercise.tol:
+        return "infeasible", f"Infeasible: {_violated(worst)}{hint}"
+    best, value = proof.upper if np.isfinite(proof.upper) else proof.lower, certificate.primal_value
+    if exercise.model.sense * (best - value) > 0.0 and _violation(proof):
+        return (
+            "infeasible",
+            f"Infeasible: {_violation(proof)}, and the value, {value:.6g}, is better than the best{hint}",
+        )
+    return "not optimal", f"Not optimal: the value is {value:.6g}, and {best:.6g} is possible{hint}"
+
+
+def _is_exact(proof: ProblemProof) -> bool:
+    """Whether values are optimal to all digits of a certificate: then each entry is that of an optimum."""
+    return proof.certificate is not None and proof.certificate.verdict(CERTIFY) == "optimal"
+
+
+def _wrong_entry(exercise: _Exercise, entry: _Entry, proof: ProblemProof, verdict: Verdict) -> str:
+    """What is wrong with an entry where the value is right."""
+    assert proof.certificate is not None
+    violated = _violation(proof)
+    more = f", and {violated}" if violated else ""
+    if verdict == "infeasible":
+        return f"Infeasible: {entry} {entry.words}; no feasible point has the first{more}"
+    value = f"though the value, {proof.certificate.primal_value:.6g}, is right to {exercise.digits}"
+    return f"Not optimal: {entry} {entry.words}, {value}{more}"
+
+
+def _optimal_in_words(exercise: _Exercise, proof: ProblemProof, values: Mapping[str, Any]) -> str:
+    """What right values are: optimal, or to how many digits of what, and what they violate."""
+    assert proof.certificate is not None
+    violated = _violation(proof)
+    value = f"value {proof.certificate.primal_value:.6g}"
+    if violated:
+        best = exercise.solved.certificate.primal_value  # type: ignore[union-attr]
+        value = f"{value}, where {best:.6g} is the best; {violated}"
+    of_value = bool(_off(exercise, values))
+    how_far = f" to {exercise.digits}{' of the value' if of_value else ''}" if of_value or violated else ""
+    return f"the values are optimal{how_far} ({value})"
+
+
+def _violation(proof: ProblemProof) -> str:
+    """The largest violation, where it is more than the rounding that certificates allow, else nothing."""
+    worst = max(proof.conditions, key=lambda c: float(c.infeasibility.max(initial=0.0)), default=None)
+    return "" if worst is None or worst.infeasibility.max(initial=0.0) <= CERTIFY else _violated(worst)
+
+
+def _violated(condition: Condition) -> str:
+    """By how much a condition is violated."""
+    by = float(np.max(np.abs(condition.slack) if condition.equation else -condition.slack))
+    return f"{condition.name} is violated by {by:.4g}"
 
 
 def _slip(given: Mapping[str, Any], reference: Mapping[str, Any], what: str) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
+import scipy.sparse as sp
 
 from paretoclf.common.checks import Array
 from paretoclf.common.errors import InputError
@@ -132,6 +133,36 @@ class Claim:
     source: str
     status: str
     timing: Mapping[str, float]
+
+
+@contextmanager
+def without_values(problem: cp.Problem) -> Iterator[None]:
+    """Clear what the variables of a problem hold for a while.
+
+    CVXPY compiles ``cvar`` and ``sum_largest`` of a fraction only then, and warns of sparse variables that hold some.
+    """
+    variables = problem.variables()
+    sparse = [variable.sparse_idx is not None for variable in variables]
+    before = [v.value_sparse if is_sparse else v.value for v, is_sparse in zip(variables, sparse, strict=True)]
+    try:
+        for variable in variables:
+            variable.save_value(None)
+        yield
+    finally:
+        for variable, value, is_sparse in zip(variables, before, sparse, strict=True):
+            variable.save_value(value, is_sparse)
+
+
+def problem_data(problem: cp.Problem, options: Mapping[str, Any] | None = None, **how: Any) -> tuple[Any, Any, Any]:
+    """CVXPY's data for Clarabel, with its chain and what inverts it; whatever the variables hold, they hold then."""
+    with without_values(problem):
+        found = problem.get_problem_data("CLARABEL", solver_opts=dict(options or {}), **how)
+    return found  # type: ignore[no-any-return]
+
+
+def dense(value: Any) -> Any:
+    """A value of CVXPY as an array."""
+    return value.toarray() if sp.issparse(value) else np.asarray(value)
 
 
 def form_of(formulation: Any, form: Any) -> Form:

@@ -12,13 +12,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from paretoclf.common.checks import Array
 from paretoclf.proof.evidence import Condition, Judged, judge
 from paretoclf.proof.points.cones import Cone, project
 from paretoclf.solve.lazily import cp
-from paretoclf.solve.model import Form, Model
+from paretoclf.solve.model import Form, Model, dense
 
 
 def judge_programs(models: Mapping[Form, Model], found: Mapping[Form, Mapping[str, Any]]) -> Judged:
@@ -48,7 +47,9 @@ def evaluate(model: Model, numbers: Mapping[str, Any]) -> tuple[float, list[Cond
     """
     values = {name: _shaped(numbers[name], variable) for name, variable in model.variables.items()}
     # Copies of the expressions have constants in place of the variables: nothing is assigned.
-    fixed = {id(variable): cp.Constant(values[name]) for name, variable in model.variables.items()}
+    fixed: dict[int, Any] = {id(variable): cp.Constant(values[name]) for name, variable in model.variables.items()}
+    for expression in (model.problem.objective.expr, *(c for c in model.constraints.values())):
+        _fix_perspectives(expression, fixed)
     conditions, domains = [], []
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):  # what has no value is told as nan
         for name, constraint in model.constraints.items():
@@ -62,6 +63,28 @@ def evaluate(model: Model, numbers: Mapping[str, Any]) -> tuple[float, list[Cond
         return value, [*conditions, *domains, *_domain("objective", [objective], fixed)]
 
 
+def _fix_perspectives(expression: Any, fixed: dict[int, Any]) -> None:
+    """Add what stands for each ``perspective(f, s)`` below an expression, which cannot be copied with constants.
+
+    It is ``s f(x / s)``; where s is 0 that of the recession function, or nan where none was given.
+    """
+    if not isinstance(expression, cp.perspective):
+        for part in expression.args:
+            for each in part if isinstance(part, list) else [part]:
+                _fix_perspectives(each, fixed)
+        return
+    scale, inner = float(fixed[id(expression.args[0])].value), expression.f
+    if scale < 0.0 or (scale == 0.0 and expression.f_recession is None):
+        fixed[id(expression)] = cp.Constant(np.full(expression.shape, np.nan))
+        return
+    if scale == 0.0:
+        scale, inner = 1.0, expression.f_recession
+    scaled = {id(each): cp.Constant(fixed[id(each)].value / scale) for each in inner.variables()}
+    _fix_perspectives(inner, scaled)
+    fixed.update({id(constant): constant for constant in scaled.values()})  # the domain of f is one of the problem
+    fixed[id(expression)] = scale * inner.tree_copy(scaled)
+
+
 def held(leaf: Any) -> Any:
     """The value that a variable holds as an array, the multipliers that a constraint holds; None where it has none."""
     if isinstance(leaf, cp.Constraint):
@@ -69,11 +92,6 @@ def held(leaf: Any) -> Any:
         return None if any(part is None for part in parts) else leaf.dual_value
     value = leaf.value if leaf.sparse_idx is None else leaf.value_sparse
     return None if value is None else dense(value)
-
-
-def dense(value: Any) -> Any:
-    """A value of CVXPY as an array."""
-    return value.toarray() if sp.issparse(value) else np.asarray(value)
 
 
 def finite(value: Any) -> bool:

@@ -23,8 +23,7 @@ from paretoclf.engine.reduction.moving import standing_rows
 from paretoclf.engine.reduction.program import ProgramLine, Reading, between, symmetric
 from paretoclf.problem.classifiers import Rule, named_rule
 from paretoclf.solve.lazily import cp
-from paretoclf.solve.model import Model, conic_settings
-from paretoclf.solve.programs import dense
+from paretoclf.solve.model import Model, conic_settings, dense, problem_data
 from paretoclf.solve.words import called, short
 
 #: Where the third point lies: no simple fraction, so that no symmetry hides a bend.
@@ -393,7 +392,7 @@ def _compiled(model: Model, values: Values, t: float, options: Any) -> tuple[dic
                 raise InputError(
                     f"parameter {p.name()} must be finite along the line, got {p.value!r:.60} at t = {t:g}"
                 )
-        data, chain, inverse = model.problem.get_problem_data("CLARABEL", solver_opts=options)
+        data, chain, inverse = problem_data(model.problem, options)
         moved = _moved_numbers(data["param_prob"])
     except cp.SolverError as error:
         raise InputError(f"problem must compile to a quadratic or linear program: {error}") from None

@@ -269,6 +269,15 @@ def test_damaged_files_are_refused(tmp_path):
             pc.load(stored_with(path, tmp_path / "path.npz", **changes))
 
 
+def test_a_band_has_no_certificate_file_and_says_what_is_saved_instead(tmp_path):
+    """Before: an AttributeError."""
+    _, path = traced("square_root_lasso")
+    with pytest.raises(pc.InputError, match=r"of a BandProof, but of a path that is exact .*with its save\(file\)"):
+        path.proof.save(tmp_path / "band.proof.json.gz")
+    path.save(tmp_path / "band.npz")
+    assert pc.load(tmp_path / "band.npz").proof.passes()
+
+
 def test_it_is_refined_from_what_is_there():
     _, path = traced("square_root_lasso")
     fine = path.refine(1e-4)

@@ -149,6 +149,251 @@ def test_planted_answers_without_a_wrong_verdict(part):
     assert min(seen[truth] for truth in ("right", "infeasible", "not optimal", "wrong multipliers")) >= 4, seen
 
 
+# ---- exercises with a closed form: 140 answers, right or wrong by a margin that is known ---------------------------
+
+
+def on_a_line(total=1.0):
+    """Minimise |x|^2 where sum x is given: two halves; the multiplier is minus the total."""
+    x = cp.Variable(2, name="x")
+    half = total / 2
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(x)), [(cp.sum(x) == total).set_label("mass")])
+    return problem, {"x": [half, half]}, {"mass": -total}, {"x": [1.02 * half, 0.98 * half]}
+
+
+def above_a_line():
+    """The point of x + 2 y >= 5 that is nearest to 0."""
+    x = cp.Variable(2, name="x")
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(x)), [(x[0] + 2 * x[1] >= 5).set_label("line")])
+    return problem, {"x": [1.0, 2.0]}, {"line": 2.0}, {"x": [1.03, 1.985]}
+
+
+def workshop():
+    """A linear program with a corner that is its only optimum: 3 . 16 + 4 . 12."""
+    x = cp.Variable(2, name="x", nonneg=True)
+    rows = [(x[0] + 2 * x[1] <= 40).set_label("labour"), (x[0] <= 16).set_label("wood")]
+    return (
+        cp.Problem(cp.Maximize(3 * x[0] + 4 * x[1]), rows),
+        {"x": [16.0, 12.0]},
+        {"labour": 2.0, "wood": 1.0},
+        {"x": [15.9, 12.05]},
+    )
+
+
+def on_a_disc():
+    """The furthest point of a disc in a direction; the multiplier is the length of the direction."""
+    x = cp.Variable(2, name="x")
+    problem = cp.Problem(cp.Maximize(3 * x[0] + 4 * x[1]), [(cp.norm(x) <= 1).set_label("disc")])
+    turned = np.arctan2(0.8, 0.6) + 0.01
+    return problem, {"x": [0.6, 0.8]}, {"disc": 5.0}, {"x": [np.cos(turned), np.sin(turned)]}
+
+
+def above_a_matrix():
+    """The least trace above a matrix; the multiplier is the identity."""
+    Z, low = cp.Variable((2, 2), name="Z", symmetric=True), np.array([[1.0, 0.5], [0.5, 1.0]])
+    problem = cp.Problem(cp.Minimize(cp.trace(Z) + cp.sum_squares(Z - low)), [(Z >> low).set_label("above")])
+    return problem, {"Z": low}, {"above": np.eye(2)}, {"Z": low + 0.01 * np.eye(2)}
+
+
+def most_even():
+    """The distribution of the largest entropy."""
+    x = cp.Variable(4, name="x")
+    problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(x))), [(cp.sum(x) == 1).set_label("mass")])
+    return problem, {"x": np.full(4, 0.25)}, {"mass": np.log(4) - 1}, {"x": [0.252, 0.248, 0.25, 0.25]}
+
+
+def water_filling():
+    """Power for three channels; the water stands at 4/3."""
+    x, noise = cp.Variable(3, name="x", nonneg=True), np.array([0.8, 1.0, 1.2])
+    problem = cp.Problem(cp.Maximize(cp.sum(cp.log(x + noise))), [(cp.sum(x) == 1).set_label("power")])
+    best = 4 / 3 - noise
+    return problem, {"x": best}, {"power": 0.75}, {"x": best + np.array([0.01, -0.01, 0])}
+
+
+def least_variance():
+    """Shares of three independent assets: as the inverse of their variances."""
+    x = cp.Variable(3, name="x")
+    risk = cp.quad_form(x, np.diag([1.0, 2.0, 4.0]))
+    problem = cp.Problem(cp.Minimize(risk), [(cp.sum(x) == 1).set_label("all")])
+    return problem, {"x": np.array([4, 2, 1]) / 7}, {"all": -8 / 7}, {"x": np.array([4.07, 1.93, 1]) / 7}
+
+
+def in_a_box():
+    """The point of a box that is nearest to another, of 20 entries."""
+    x, c = cp.Variable(20, name="x"), np.linspace(-1.9, 1.9, 20)
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(x - c) / 2), [(x <= 1).set_label("box")])
+    best = np.minimum(c, 1.0)
+    near = best.copy()
+    near[9] *= 1.1  # one entry of 20, by a tenth
+    return problem, {"x": best}, {"box": np.maximum(c - 1, 0.0)}, {"x": near}
+
+
+def two_variables():
+    """Two variables that meet on a line, one dearer than the other."""
+    x, y = cp.Variable(name="x"), cp.Variable(name="y")
+    problem = cp.Problem(cp.Minimize(cp.square(x) + 3 * cp.square(y)), [(x + y == 4).set_label("sum")])
+    return problem, {"x": 3.0, "y": 1.0}, {"sum": -6.0}, {"x": 3.03, "y": 0.97}
+
+
+def with_a_room():
+    """A limit that holds, and one with room, whose multiplier is 0."""
+    x = cp.Variable(2, name="x")
+    rows = [(x[0] >= 0.75).set_label("low"), (x[1] <= 1).set_label("high"), (cp.sum(x) == 1).set_label("mass")]
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(x)), rows)
+    return problem, {"x": [0.75, 0.25]}, {"low": 1.0, "high": 0.0, "mass": -0.5}, {"x": [0.76, 0.24]}
+
+
+def geometric():
+    """The largest product of two sides."""
+    x = cp.Variable(2, name="x")
+    problem = cp.Problem(cp.Maximize(cp.geo_mean(x)), [(x[0] + 4 * x[1] <= 8).set_label("fence")])
+    return problem, {"x": [4.0, 1.0]}, {"fence": 0.25}, {"x": [4.08, 0.98]}
+
+
+EXERCISES = {
+    "line": on_a_line,
+    "line, tiny": lambda: on_a_line(2e-4),
+    "line, huge": lambda: on_a_line(2e6),
+    **{made.__name__: made for made in (above_a_line, workshop, on_a_disc, above_a_matrix, most_even, water_filling)},
+    **{made.__name__: made for made in (least_variance, in_a_box, two_variables, with_a_room, geometric)},
+}
+
+
+def each(answer, how):
+    return {name: how(np.asarray(value, dtype=float)) for name, value in answer.items()}
+
+
+def four_digits(value):
+    return np.vectorize(lambda number: float(f"{number:.4g}"))(value)
+
+
+def one_entry(share):
+    """The largest entry is off by a share."""
+
+    def how(value):
+        changed = value.copy()
+        place = np.unravel_index(np.argmax(np.abs(value)), value.shape)
+        changed[place] *= 1.0 + share
+        return changed
+
+    return how
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_answers_of_exercises_with_a_closed_form(name):
+    """Before: 21 of the 140 had another verdict, most of them "Right ... and the multipliers prove it"."""
+    problem, values, duals, near = EXERCISES[name]()
+    wrong = {"not optimal", "infeasible"}
+    answers = [
+        (values, None, {"right"}),
+        (each(values, four_digits), None, {"right"}),
+        (near, None, wrong),  # feasible, and next to the optimum
+        (each(values, one_entry(0.1)), None, wrong),
+        (each(values, lambda v: 2 * v), None, wrong),
+        (values, duals, {"right"}),
+        (values, each(duals, four_digits), {"right"}),
+        (values, each(duals, one_entry(0.01)), {"wrong multipliers"}),
+        (values, each(duals, lambda v: -v), {"wrong multipliers"}),
+        (each(values, four_digits), each(duals, lambda v: v / 2), {"wrong multipliers"}),
+    ]
+    assert 10 * len(EXERCISES) == 140
+    for number, (x, multipliers, verdicts) in enumerate(answers):
+        said = pc.grade(problem, x, multipliers)
+        assert said.verdict in verdicts, (number, said)
+        assert said.values is (verdicts in ({"right"}, {"wrong multipliers"})), (number, said)
+        expected = None if multipliers is None else verdicts == {"right"}
+        assert said.multipliers is expected, (number, said)
+
+
+@pytest.mark.parametrize(
+    ("name", "x", "duals", "sentence"),
+    [
+        ("line", [0.515, 0.485], None, "Not optimal: x[1] is 0.485, and 0.5 at the optimum, though the value, 0.50045, "
+         "is right to three digits."),
+        ("line", [0.5, 0.5], -1.01, "Wrong multipliers: the values are optimal, but the multiplier of mass is -1.01, "
+         "and -1 at the optimum."),
+        ("line", [0.5, 0.4996], -1.0, "Right: the values are optimal to three digits (value 0.4996, where 0.5 is the "
+         "best; mass is violated by 0.0004), and the multipliers prove it."),
+        ("workshop", [16, 12.01], None, "Right: the values are optimal to three digits (value 96.04, where 96 is the "
+         "best; labour is violated by 0.02)."),
+        ("workshop", [16, 12.1], None, "Infeasible: labour is violated by 0.2."),
+    ],
+)  # fmt: skip
+def test_three_digits_are_those_of_the_answer(name, x, duals, sentence):
+    problem = EXERCISES[name]()[0]
+    said = pc.grade(problem, {"x": x}, None if duals is None else {"mass": duals})
+    assert said.sentence == sentence
+
+
+def test_a_value_that_is_too_good_is_none():
+    x = cp.Variable(name="x")
+    low = cp.Problem(cp.Minimize(cp.square(x)), [(x >= 0.5).set_label("low")])
+    said = pc.grade(low, {"x": 0.4993})
+    assert said.sentence == "Infeasible: low is violated by 0.0007, and the value, 0.2493, is better than the best."
+    assert said.values is False
+
+
+def test_a_matrix_multiplier_is_symmetric_and_right_in_each_entry():
+    problem, values, _, _ = above_a_matrix()
+    for Z, words in (
+        ([[1, 0.3], [-0.3, 1]], "the multiplier of above must be symmetric"),
+        ([[1, 0.01], [0.01, 1]], "the multiplier of above[0, 1] is 0.01, and 0 at the optimum"),
+    ):
+        said = pc.grade(problem, values, {"above": Z})
+        assert str(said) == f"Wrong multipliers: the values are optimal, but {words}."
+
+
+def test_where_optima_are_many_three_digits_are_those_of_the_value():
+    x = cp.Variable(2, name="x", nonneg=True)
+    twice = [(cp.sum(x) >= 1).set_label("a"), (2 * cp.sum(x) >= 2).set_label("b")]
+    problem = cp.Problem(cp.Minimize(cp.sum(x)), twice)
+    said = pc.grade(problem, {"x": [0.25, 0.7502]}, {"a": 0.25, "b": 0.3751})
+    assert (said.verdict, said.values, said.multipliers) == ("right", True, True)
+    assert said.sentence == (
+        "Right: the values are optimal to three digits of the value (value 1.0002), and the multipliers prove it to "
+        "three digits of the value."
+    )
+    z = cp.Variable(2, name="z")  # z[0] is unique and z[1] is not
+    half = cp.Problem(cp.Minimize(cp.square(z[0] - 1) + 1), [cp.abs(z[1]) <= 1])
+    assert pc.grade(half, {"z": [1.0, 0.9]}).verdict == "right"
+    assert str(pc.grade(half, {"z": [1.02, 0.9]})).startswith("Not optimal: z[0] is 1.02, and 1 at the optimum")
+    assert pc.grade(half, {"z": [1.02, 0.9]}, tol=3e-2).verdict == "right"
+
+
+@pytest.mark.parametrize("atom", [lambda loss: cp.cvar(loss, 0.9), lambda loss: cp.sum_largest(loss, 2.5)])
+def test_a_solved_problem_is_graded_whatever_cvxpy_compiles_it_to(atom):
+    """Before: TypeError, as CVXPY compiles these atoms only while variables hold no values."""
+    losses = np.random.default_rng(0).normal(size=(20, 3))
+    x, lam = cp.Variable(3, name="x", nonneg=True), cp.Parameter(nonneg=True, name="lam", value=0.1)
+    problem = cp.Problem(cp.Minimize(atom(losses @ x) + lam * x[0]), [(cp.sum(x) == 1).set_label("all")])
+    problem.solve("CLARABEL", tol_gap_rel=1e-11, tol_gap_abs=1e-11)
+    best, value = x.value.copy(), problem.value
+    assert pc.grade(problem, {"x": best}).verdict == "right"
+    assert pc.grade(problem, {"x": np.roll(best, 1)}).verdict == "not optimal"
+    assert x.value.tolist() == best.tolist()
+    anew = cp.Problem(problem.objective, problem.constraints)  # not compiled yet, and its variables hold values
+    assert pc.trace(anew, {lam: 0.1}, {lam: 1.0}).value(0.0) == pytest.approx(value, rel=1e-7)
+    anew = cp.Problem(problem.objective, problem.constraints)
+    assert pc.sweep(anew, {lam: [0.1]}, progress=False).values[0] == pytest.approx(value, rel=1e-7)
+    assert x.value.tolist() == best.tolist()
+
+
+def test_a_perspective_is_verified_and_graded():
+    """Minimise z^2 / s + s, z >= 1: at z = s = 1. Before: AssertionError."""
+    z, s = cp.Variable(name="z"), cp.Variable(name="s", nonneg=True)
+    low = (z >= 1).set_label("low")
+    problem = cp.Problem(cp.Minimize(cp.perspective(cp.square(z), s) + s), [low])
+    assert pc.grade(problem, {"z": 1, "s": 1}, {"low": 2}).verdict == "right"
+    problem.solve("CLARABEL", tol_gap_rel=1e-12, tol_gap_abs=1e-12, tol_feas=1e-12)
+    proof = pc.verify(problem)
+    assert proof.status == "optimal"
+    assert proof.certificate.primal_value == pytest.approx(z.value**2 / s.value + s.value)
+    assert pc.grade(problem, {"z": 1, "s": 1.02}).verdict == "not optimal"
+    assert pc.grade(problem, {"z": 1, "s": 1}, {"low": 1.9}).verdict == "wrong multipliers"
+    assert pc.grade(problem, {"z": 1, "s": 0}).verdict in ("infeasible", "undecided")  # no value was given for s = 0
+    bound = cp.Problem(cp.Maximize(cp.perspective(cp.log(z), s) - z), [(s == 1).set_label("one")])
+    assert pc.grade(bound, {"z": 1, "s": 1}).verdict == "right"
+
+
 def exercise():
     x = cp.Variable(2, name="x")
     low = (x[0] >= 0.7).set_label("low")

@@ -455,6 +455,25 @@ class Stretched(OwnHinge):
         return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + p["C"] * cp.sum(xi)), [margin])
 
 
+@pytest.mark.filterwarnings("ignore:Reading from a sparse CVXPY expression")
+@pytest.mark.parametrize("attribute", ["diag", "sparsity", "symmetric", "PSD", None])
+def test_a_sweep_reads_variables_that_are_fewer_numbers_than_entries(attribute):
+    """Before: IndexError of diagonal ones, and what stood first in place of the zeros of sparse ones."""
+    said = {"sparsity": [(0, 1), (1, 0)], None: None}.get(attribute, True)
+    D, lam = cp.Variable((2, 2), name="D", **({attribute: said} if attribute else {})), cp.Parameter(name="lam")
+    target = np.array([[3.0, 1.0], [1.0, 2.0]])
+    rows = [(cp.sum(D) >= 9).set_label("sum"), cp.SOC(cp.Constant(20), D[0]).set_label("cone")]
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(D - target) + lam * cp.trace(D)), rows)
+    for solution, value in zip(pc.sweep(problem, {lam: [0.0, 1.0]}, progress=False), (0.0, 1.0), strict=True):
+        assert solution.certificate.passes()
+        lam.value = value
+        assert solution.value == pytest.approx(problem.solve("CLARABEL", tol_gap_rel=1e-12, tol_gap_abs=1e-12))
+        theirs = D.value_sparse if attribute == "sparsity" else D.value
+        theirs = theirs.toarray() if hasattr(theirs, "toarray") else theirs
+        np.testing.assert_allclose(solution.numbers["D"], theirs, atol=1e-6)
+        assert solution.numbers["sum"] == pytest.approx(float(rows[0].dual_value), abs=1e-6)
+
+
 def test_a_sweep_says_which_parameters_stand_in_a_matrix(gaussians, svm):
     found = sweep(Stretched(*gaussians(20, 2, seed=1)), C=[0.5, 1.0], stretch=1.0, more=[1.0, 2.0])
     assert found.recompiled == found[:1].recompiled == ("stretch", "more")

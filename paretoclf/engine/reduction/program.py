@@ -41,7 +41,7 @@ class Reading:
         found = self.factor * self.at_places(vector)
         return (found if found.ndim == 1 else found.sum(axis=1)).reshape(self.shape)
 
-    def at_places(self, vector: Array) -> Any:
+    def at_places(self, vector: Any) -> Any:
         """The entries of a vector at the places; where the vector has none, as every factor is 0 then, zeros."""
         return vector[self.place] if vector.size else np.zeros(self.place.shape, vector.dtype)
 
