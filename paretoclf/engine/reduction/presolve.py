@@ -220,12 +220,18 @@ class _Reduction:
         """InputError where bounds cross at the start; where it is by rounding, at either end, they are made equal."""
         rounded = lower - upper <= SAME_NUMBER * (np.abs(lower) + np.abs(upper))
         if not rounded[0]:
-            raise InputError(
-                f"the problem must have a solution at the start, where the bounds of {what} cross: at least "
-                f"{lower[0]:.6g} and at most {upper[0]:.6g} ({' and '.join(names)}). "
-                + ("Start where they do not" if upper[1] >= lower[1] else "They do all along the line")
-            )
+            low, high = lower[0] + 0.0, upper[0] + 0.0
+            crossed = f"the bounds of {what} cross: at least {low:.6g} and at most {high:.6g} ({' and '.join(names)})"
+            if upper[1] >= lower[1]:
+                raise self._no_solution(crossed, "Start where they do not")
+            raise self._no_solution(crossed, "They do all along the line")
         upper[rounded] = np.maximum(lower, upper)[rounded]
+
+    def _no_solution(self, why: str, remedy: str) -> InputError:
+        """Return the error that there is no solution at the start; where nothing moves there is no other place."""
+        if all(np.array_equal(*ends) for ends in (self.line.q, self.line.b)):
+            return InputError(f"the problem must have a solution, and has none: {why}")
+        return InputError(f"the problem must have a solution at the start, where {why}. {remedy}")
 
     def _fixed(self) -> None:
         """Variables that are fixed all along, or relax their rows for nothing."""
@@ -269,11 +275,9 @@ class _Reduction:
                 if (at >= 0).all():
                     continue
                 if at[0] < 0:
-                    raise InputError(
-                        f"the problem must have a solution at the start, where {self.line.row_name(i)} cannot hold: "
-                        f"it says 0 <= {at[0]:.6g}"
-                        + (". Start where it holds" if at[1] >= 0 else ", all along the line")
-                    )
+                    wrong = f"{self.line.row_name(i)} cannot hold: it says 0 <= {at[0]:.6g}"
+                    remedy = "Start where it holds" if at[1] >= 0 else "It cannot all along the line"
+                    raise self._no_solution(wrong, remedy)
             if self.equation[i]:
                 plain = Item.of((places, a), at, at, rows=[(i, 1.0, "both")])
                 self.items.append(self._softened(i, plain, slack) if softened[i] else plain)
