@@ -249,6 +249,20 @@ CASES = {
 }
 
 
+def test_right_points_of_a_coarse_grid_are_said_to_be_right():
+    """Straight lines between points of a path that bends there are none of it; the points are."""
+    path = pc.trace(lasso(), {L: 0}, {L: 8}, progress=False)
+    grid = np.linspace(0, 8, 6)
+    points = np.array([path.at(l=each).variables["x"] for each in grid])
+    judged = pc.verify(path, {"l": grid, "x": points})
+    assert not judged.passes()
+    assert "All that were given are optimal" in repr(judged)
+    assert "between=False judges the given ones alone" in repr(judged)
+    assert pc.verify(path, {"l": grid, "x": points}, between=False).passes()
+    points[2] += 1e-3
+    assert "All that were given" not in repr(pc.verify(path, {"l": grid, "x": points}))
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_what_an_error_tells_to_do_works(case):
     wrong, said, remedy = CASES[case]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from paretoclf.checking.multipliers import dual_error
-from paretoclf.common.checks import Array, real_array
+from paretoclf.common.checks import Array, Mask, real_array
 from paretoclf.common.errors import InputError
 from paretoclf.common.tables import SHOWN, Tabular, listing, rounded_up
 from paretoclf.common.tolerances import AFFINE, CERTIFY, STRANGERS
@@ -44,6 +44,8 @@ class JudgedPoints(Tabular):
         Whether the path is proved, if only within its own eps.
     parameters : mapping of str to array of shape (k,)
         The numbers among the parameters that move, at each t.
+    given : array of shape (k,)
+        Which of the points were given. The others lie between two of them.
     """
 
     t: Array
@@ -55,6 +57,7 @@ class JudgedPoints(Tabular):
     left: Array = field(repr=False)
     proved: bool = True
     parameters: Mapping[str, Array] = field(default_factory=dict)
+    given: Mask = field(default_factory=lambda: np.zeros(0, dtype=np.bool_), repr=False)
 
     @property
     def open(self) -> float:
@@ -153,7 +156,18 @@ class JudgedPoints(Tabular):
             return said
         at = {name: each[first] for name, each in self.parameters.items()}
         where = f"t = {self.t[first]:.6g}{those(at)}"
-        return f"{said}; the first that is not, at {where}: {': '.join(judged[first])}"
+        said = f"{said}; the first that is not, at {where}: {': '.join(judged[first])}"
+        if not self._all_given_are_optimal():
+            return said
+        return (
+            f"{said}. All that were given are optimal, and straight lines between them are not: between=False judges "
+            "the given ones alone"
+        )
+
+    def _all_given_are_optimal(self) -> bool:
+        """Whether what was given is optimal, point by point."""
+        of_given = [v for v, given in zip(self.verdicts, self.given.tolist(), strict=False) if given]
+        return bool(of_given) and all(v == "optimal" for v in of_given)
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         for k, (verdict, reason) in enumerate(self._judged):
@@ -232,7 +246,7 @@ def judge_beside(
     left, proved = _left_open(path, at) / sizes, path.proof.passes()
     if not isinstance(path, ConePath):
         left = np.maximum(left, path.proof.residual.max(initial=0.0))
-    return JudgedPoints(at, excess, tried[:, 1], tol, np.array(wrong), scales, left, proved, moving)
+    return JudgedPoints(at, excess, tried[:, 1], tol, np.array(wrong), scales, left, proved, moving, np.isin(at, knots))
 
 
 def scales_along(path: ProblemPath | ConePath, at: Array, values: Array) -> tuple[Scale, ...]:
