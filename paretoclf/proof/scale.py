@@ -116,7 +116,7 @@ class Objective:
     def terms(self, x: Array) -> Array:
         """Sizes of what it is a sum of at a point: linear and quadratic terms by columns, and the constant."""
         squares = 0.5 * x * (self.P @ x)
-        return np.abs(np.concatenate([self.q * x, squares, [self.constant]]))
+        return np.asarray(np.abs(np.concatenate([self.q * x, squares, [self.constant]])))
 
     def unit(self, x: Array) -> float:
         """What it costs to move a variable by 1, or by what the rows say is large where that is less.

@@ -547,7 +547,7 @@ def _terms(compiled: CompiledCone) -> Array:
     program, x = compiled.program, compiled.x
     squares = 0.5 * x * (program.P @ x)
     sums = [program.q * x, squares, program.b * compiled.z, [compiled.offset]]
-    return np.abs(np.concatenate(sums))
+    return np.asarray(np.abs(np.concatenate(sums)))
 
 
 def _stationarity(compiled: CompiledCone, numbers: Mapping[str, Any]) -> dict[str, float]:
