@@ -69,9 +69,9 @@ def test_multipliers_that_miss_stationarity_cost_what_feasible_points_can():
 
 
 def test_multipliers_are_stationary_where_nothing_bounds_a_column():
-    """x <= 1 and x <= 0: each x below 0 will do. Near (1, 1/2) there are numbers with A'z = 0: (-1/5, 1/5)."""
-    line = array_line([[1.0], [1.0]], [1.0, 0.0], [0.0])
-    for z in ([1.0, 0.5], [0.5, 1.0], [1.0, 0.0], [-0.2, 0.2]):
+    """2x <= 1 and x <= 0: each x below 0 will do. Near (1, 1) there are numbers with A'z = 0: (-1/5, 2/5)."""
+    line = array_line([[2.0], [1.0]], [1.0, 0.0], [0.0])
+    for z in ([1.0, 1.0], [1.0, 0.5], [0.5, 1.0], [1.0, 0.0], [-0.2, 0.4]):
         assert not judge_cone_ray(line, "infeasible", np.array(z)).passes()
 
 

@@ -129,3 +129,14 @@ def test_a_chain_pays_for_multipliers_and_coefficients_that_move_together(side, 
     assert own == pytest.approx(-side, abs=1e-12)  # of both ends it is proved
     assert links.tolist() == [proved]
     assert judge_chain(line, rays).passes() is proved
+
+
+def test_a_chain_is_stationary_where_nothing_bounds_a_column():
+    """2y <= 1, y <= 0 and a loose row of x that moves: near (1, 1) there are numbers with A'z = 0, and no proof."""
+    still = [[0.0, 2.0], [0.0, 1.0], [1.0, 0.0], [-1.0, 0.0]]
+    line = array_line([*still, [1.0, 0.0]], [1.0, 0.0, 1.0, 1.0, 9.0], np.zeros(2), A_stop=[*still, [2.0, 0.0]])
+    rays = np.array([[0.0, 1, 1, 0, 0, 0], [1.0, 1, 1, 0, 0, 0]])
+    judge = ChainJudge(line)
+    assert judge.why == ""
+    assert not judge.links(rays)[1].any()
+    assert not judge_chain(line, rays).passes()
