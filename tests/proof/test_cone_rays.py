@@ -140,3 +140,56 @@ def test_a_chain_is_stationary_where_nothing_bounds_a_column():
     assert judge.why == ""
     assert not judge.links(rays)[1].any()
     assert not judge_chain(line, rays).passes()
+
+
+@pytest.mark.parametrize("bounds", [True, False])
+@pytest.mark.parametrize(("first", "last"), [(0.5, 2.5), (2.5, 0.5), (0.9, 0.9), (1.1, 1.1)])
+def test_a_chain_pays_for_what_each_end_says_of_the_other(bounds, first, last):
+    """x1 >= side misses x1 <= 1 by 1 at the start and fits by ``first`` at the end; that of x2 the other way round.
+
+    Both fit somewhere if ``first last >= 1``. Where multipliers of the bounds are left out, that costs as much.
+    """
+    sides = np.array([[2.0, 1 - last], [1 - first, 2.0]])
+    rows = [*-np.eye(2), *np.eye(2), *-np.eye(2)]
+    b = np.hstack([-sides, np.ones((2, 4)), np.full((2, 1), 9.0)])
+    line = array_line([*rows, [1.0, 0.0]], b, np.zeros(2), A_stop=[*rows, [2.0, 0.0]])
+    held = float(bounds)
+    rays = np.array([[0.0, 1, 0, held, 0, 0, 0, 0], [1.0, 0, 1, 0, held, 0, 0, 0]])
+    own, links = ChainJudge(line).links(rays)
+    assert own == pytest.approx(-1, abs=1e-5)
+    assert links.tolist() == [first == last == 0.9]
+    assert judge_chain(line, rays).passes() is (first == last == 0.9)
+
+
+@pytest.mark.parametrize("begin", [True, False])
+def test_a_chain_is_of_points_that_are_none_at_either_end(begin):
+    """x >= side and x <= 1 contradict each other at one end only: the links sum up to less than 0 all the same."""
+    sides = np.array([[-3.0], [-0.5]]) if begin else np.array([[-0.5], [-3.0]])
+    line = array_line([[-1.0], [1], [-1], [1]], np.hstack([sides, np.tile([1.0, 1, 9], (2, 1))]), [0.0],
+                      A_stop=[[-1.0], [1], [-1], [2]])  # fmt: skip
+    rays = np.array([[0.0, 1, 1, 0, 0], [1.0, 1, 1, 0, 0]])
+    own, links = ChainJudge(line).links(rays)
+    assert sorted(own) == pytest.approx([-2, 0.5], abs=1e-9)
+    assert not links.any()
+    assert not judge_chain(line, rays).passes()
+    end = np.vstack([rays[:1], [0.5, 1, 1, 0, 0], rays[1:]])
+    found = judge_chain(line, end)
+    assert found.passes() is not begin
+    assert begin or found.since == 0.5
+
+
+def test_a_chain_begins_after_its_last_gap():
+    """t x >= .4 and (1 - t) x >= .4 with |x| <= 1: no point before .4 and after .6."""
+    box = [[1.0], [-1.0]]
+    line = array_line([[0.0], [-1.0], *box], [-0.4, -0.4, 1, 1], [0.0], A_stop=[[-1.0], [0.0], *box])
+    rays = np.array([[0.0, 1, 0, 0, 0], [0.3, 1, 0, 0.3, 0], [0.7, 0, 1, 0.3, 0], [1.0, 0, 1, 0, 0]])
+    assert ChainJudge(line).links(rays)[1].tolist() == [True, False, True]
+    assert judge_chain(line, rays).since == 0.7
+
+
+def test_a_chain_of_coefficients_that_move_next_to_what_has_no_bounds_says_nothing():
+    """t x >= 1 and (1 - t) x >= 1: each x above 2 will do half way, though no point will at either end."""
+    line = array_line([[0.0], [-1.0]], [-1.0, -1.0], [0.0], A_stop=[[-1.0], [0.0]])
+    rays = np.array([[0.0, 1, 0], [1.0, 0, 1]])
+    assert ChainJudge(line).why.startswith("coefficients move of what the constraints imply no bounds of")
+    assert not judge_chain(line, rays).passes()
