@@ -188,8 +188,8 @@ def test_a_chain_begins_after_its_last_gap():
 
 
 def test_a_chain_of_coefficients_that_move_next_to_what_has_no_bounds_says_nothing():
-    """t x >= 1 and (1 - t) x >= 1: each x above 2 will do half way, though no point will at either end."""
-    line = array_line([[0.0], [-1.0]], [-1.0, -1.0], [0.0], A_stop=[[-1.0], [0.0]])
-    rays = np.array([[0.0, 1, 0], [1.0, 0, 1]])
+    """t x >= 1: no point will do at the start, where the row's coefficient is 0, and each x above 1 / t after it."""
+    line = array_line([[0.0]], [-1.0], [0.0], A_stop=[[-1.0]])
+    rays = np.array([[0.0, 1], [1.0, 1]])
     assert ChainJudge(line).why.startswith("coefficients move of what the constraints imply no bounds of")
     assert not judge_chain(line, rays).passes()

@@ -105,6 +105,26 @@ EMPTY = array_line([[1.0], [-1.0]], [-1.0, 0.0], [1.0])
 RISES = array_line([[-1.0]], [0.0], [[-3.0], [1.0]])
 
 
+def test_a_chain_gets_as_many_rows_as_it_needs():
+    """(1 - t) x0 + t x1 >= .9 + .12 t in the unit ball: none beyond where the length of (1 - t, t) is less."""
+    rest = [[0.0, 0], [-1, 0], [0, -1]]
+    line = array_line(
+        [[-1.0, 0], *rest],
+        [[-0.9, 1, 0, 0], [-1.02, 1, 0, 0]],
+        np.zeros(2),
+        cones=[Cone("nonnegative", 1), Cone("second-order", 3)],
+        A_stop=[[0, -1.0], *rest],
+    )
+    border = float(np.roots([2 - 0.12**2, -2 - 2 * 0.9 * 0.12, 1 - 0.9**2]).min())
+    status, rays, stop = ending(line, words("infeasible", border))
+    assert status == "infeasible"
+    assert border - 1e-6 <= stop <= border
+    assert len(rays) > 3
+    assert (np.diff(rays[:, 0]) > 0).all()
+    assert rays[-1, 0] == 1.0
+    assert border <= judge_cone_ray(line, "infeasible", rays).since <= border + 2e-4
+
+
 @pytest.mark.parametrize(
     ("line", "status", "said"),
     [
