@@ -121,7 +121,7 @@ class ProblemProof:
             or not np.isfinite([self.lower, self.upper]).all()
         ):
             return ""
-        return f" With the points that a solver found it is proved to lie in [{self.lower:.10g}, {self.upper:.10g}]."
+        return f" By other points the optimal value is proved to lie in [{self.lower:.10g}, {self.upper:.10g}]."
 
     def __repr__(self) -> str:
         at = "" if self.certificate is None else f" to {self.tol:.0e}"

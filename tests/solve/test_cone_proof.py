@@ -594,7 +594,7 @@ def test_a_price_of_what_is_not_used_does_not_say_what_is_optimal(price, at):
     assert proof.certificate.relative_to.unit == pytest.approx(1e-2)
     said = proof.explain()
     assert "a feasible point is known that is better by 1.0e+00" in said
-    assert f"it is proved to lie in [{proof.lower:.10g}, {proof.upper:.10g}]" in said  # as its repr says
+    assert f"is proved to lie in [{proof.lower:.10g}, {proof.upper:.10g}]" in said  # as its repr says
     assert certified(toll(price, [0.0, 0.0]), 1e-8).status == "optimal"
 
 
