@@ -24,7 +24,7 @@ from paretoclf.path.along import shown
 from paretoclf.path.basis import Basis, basis_at
 from paretoclf.path.beside import Beside, beside
 from paretoclf.path.named import name_in
-from paretoclf.path.optimum import optimum
+from paretoclf.path.optimum import optimum, standing
 from paretoclf.path.sides import Reach
 from paretoclf.path.slope_bounds import slope_bounds
 from paretoclf.path.tracing import source_between, source_here
@@ -340,9 +340,10 @@ def derivatives(problem: Any, direction: Mapping[Any, Any]) -> Derivatives | Slo
     sign = 1.0 if most[1.0] else -1.0
     reach = min(line.unit, most[sign])
     compiled = line.source(sign, 0.0, reach).line
-    x, z = optimum(compiled)
-    basis = basis_at(compiled, x, z)
-    rates = None if basis is None else _by_basis(basis, sign * reach, most)
+    still = standing(compiled)
+    x, z = optimum(still)
+    basis = basis_at(still, x, z)
+    rates = None if basis is None else _by_basis(basis, compiled, sign * reach, most)
     left, right = rates or _by_paths(line, most)
     levels = {"value": compiled.value(x, 0.0), **compiled.values(x, 0.0), **compiled.duals(z)}
     return Derivatives(
@@ -354,6 +355,10 @@ def derivatives(problem: Any, direction: Mapping[Any, Any]) -> Derivatives | Slo
         tuple(moved),
         AtPoint(levels, tuple(compiled.variables), line.unit),
     )
+
+
+#: Rates on the left and on the right; None where the parameters may not go.
+_Both = tuple[OneSided | None, OneSided | None]
 
 
 @dataclass(frozen=True)
@@ -388,16 +393,14 @@ class _Direction:
         return source_between(self.problem, start, stop, still=True)
 
 
-def _by_basis(
-    basis: Basis, length: float, most: Mapping[float, float]
-) -> tuple[OneSided | None, OneSided | None] | None:
-    """Rates on both sides from one basis, where its line has this length; None where it does not decide.
+def _by_basis(basis: Basis, line: ProgramLine, length: float, most: Mapping[float, float]) -> _Both | None:
+    """Rates on both sides from one basis at the beginning of a line of this length; None where it does not decide.
 
     Without levels that are 0, optimum and multipliers are unique at the point, and beside it up to the first that is.
     """
     if basis.is_degenerate:
         return None
-    line, at = basis.line, basis.optimum
+    at = basis.optimum
     moved = basis.moved(*(np.diff(ends, axis=0).T for ends in (line.q, line.b)))
     x, z, dx, dz = (each.middle[:, 0] for each in (at.x, at.z, moved.x, moved.z))
     value = line.rate(x, z) / length + 0.0
@@ -414,7 +417,7 @@ def _by_basis(
     return found[0], found[1]
 
 
-def _by_paths(line: _Direction, most: Mapping[float, float]) -> tuple[OneSided | None, OneSided | None]:
+def _by_paths(line: _Direction, most: Mapping[float, float]) -> _Both:
     """Rates on both sides, each from a path."""
 
     def side(sign: float) -> Beside | None:
@@ -439,6 +442,8 @@ def _exact(problem: Any, direction: Mapping[Any, Any]) -> Derivatives:
 
 def _is_program(problem: Any) -> bool:
     """Whether it is a linear or quadratic program; parameters without a value are refused for all."""
+    if isinstance(problem, QP):
+        return True
     try:
         source_here(problem)
     except NeedsConeError:
@@ -538,13 +543,11 @@ def _why(name: str, which: int, beyond: Any, own: _Limits, other: _Limits | None
     """What an optimum does that has no rate."""
     if beyond.any() or other is None or other.beyond[which].any():
         return "not unique"
-    ends = [
-        (side.line.values(side.x, 0.0) if which == 0 else side.line.duals(side.z))[name]
-        for side in ((other, own) if sign > 0 else (own, other))
-    ]
-    if _same(*ends, _ROUNDED * max(_size(each) for each in (own.x, own.z)[which : which + 1])):
+    sides = (other, own) if sign > 0 else (own, other)
+    before, after = ((side.line.duals(side.z) if which else side.line.values(side.x, 0.0))[name] for side in sides)
+    if _same(before, after, _ROUNDED * _size(own.z if which else own.x)):
         return "not unique"
-    return f"jumps from {shown(ends[0])} to {shown(ends[1])}"
+    return f"jumps from {shown(before)} to {shown(after)}"
 
 
 def _every(side: OneSided) -> dict[str, Any]:

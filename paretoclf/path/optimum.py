@@ -25,7 +25,7 @@ def standing(line: ProgramLine) -> ProgramLine:
 
 
 def optimum(line: ProgramLine) -> tuple[Array, Array]:
-    """Columns and multipliers of an optimum at the beginning of a line, proved.
+    """Columns and multipliers of an optimum of a program that stands still, proved.
 
     Raises
     ------
@@ -42,12 +42,11 @@ def optimum(line: ProgramLine) -> tuple[Array, Array]:
     >>> [each.tolist() for each in optimum(line_of(QP(None, [2.0], [[1.0]], [3.0], None), {}, {}))]
     [[3.0], [2.0]]
     """
-    still = standing(line)
-    source = SimpleNamespace(line=still, ends=({}, {}), seconds=0.0)
+    source = SimpleNamespace(line=line, ends=({}, {}), seconds=0.0)
     try:
         path = trace_problem(source, progress=False)
     except InputError as error:
-        raise _none(still) or error from None
+        raise _none(line) or error from None
     x, z = path.points.segment(0)
     return x[0], z[0]
 

@@ -1,7 +1,8 @@
 r"""Ranges: how the optimal value of a program changes with each of its numbers, and how far that holds.
 
-Every cost :math:`q_j`, right-hand side and bound :math:`b_i` is moved alone, up and down, along an exact path that is
-proved (`paretoclf.path.of_problem`). The optimal value is piecewise linear in such a number for a linear program,
+Every cost :math:`q_j`, right-hand side and bound :math:`b_i` is moved alone, up and down. One certified basis of the
+optimum says what that does (`paretoclf.path.sides`); where it does not decide, an exact path that is proved
+(`paretoclf.path.beside`). The optimal value is piecewise linear in such a number for a linear program,
 piecewise quadratic for a quadratic one, concave in a cost and convex in a right-hand side of a minimisation. The price
 is its derivative: to the right and to the left of where the number stands, and they differ where an optimum is
 degenerate. A price holds until the value is no longer the same line (or parabola); the texts say what becomes tight, or
@@ -55,6 +56,7 @@ class NumberRange:
         to ``upper``.
     enters_below, enters_above : str
         What becomes tight or free at these ends, or why there is no optimum beyond; empty where they are infinite.
+        ``"not proved: ..."`` where nothing is proved of a side: its price and its end are nan.
     bend_below, bend : float
         By how much the price grows with the number on each side: 0 for a linear program.
     """
@@ -122,7 +124,9 @@ class Ranges(Tabular):
         return listing(head, lines, len(self), self._title())
 
     def _title(self) -> str:
-        return f"optimal value {self.value:.10g}; {len(self)} numbers"
+        refused = int(np.isnan([[row.price_below, row.price] for row in self.rows]).sum())
+        more = f"; not proved: {refused} of {2 * len(self)} sides" if refused else ""
+        return f"optimal value {self.value:.10g}; {len(self)} numbers{more}"
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         for row in self.rows:
@@ -175,10 +179,14 @@ def ranges(problem: Any, *, of: Any = None, n_jobs: int | None = None, progress:
     InputError
         If it is no linear or quadratic program, or has no optimum.
     DegeneratePathError
-        If a range cannot be proved.
+        If the optimum cannot be proved. Where one side of a number cannot be, its row says so.
 
     Notes
     -----
+    One basis of the optimum gives all numbers, with proved bounds of what rounding does to them; up to 1e9 times its
+    size a number has the end that is said, and an infinite one is no nearer than that. Where optimum or multipliers are
+    degenerate, or several things happen at one end, a path is traced for each side that this concerns.
+
     A price is the derivative of the *user's* optimal value, also of a maximisation. In CVXPY's ``dual_value`` of a
     degenerate problem one number stands for what are two prices here.
 

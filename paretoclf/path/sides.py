@@ -109,13 +109,13 @@ class Sequel:
         ``"infeasible"`` or ``"unbounded"``, which is proved; ``"optimum"``; empty where it is not known.
     names : tuple of str
         Who has a part in it that there is no optimum.
-    partner : int
-        The row whose level grows from there on, in exchange, of a basis without curvature; -1 where there is none.
+    falls : array of shape (m,), optional
+        Without curvature: how fast levels fall in exchange. That which is 0 first takes the place of the row.
     """
 
     status: str
     names: tuple[str, ...] = ()
-    partner: int = -1
+    falls: Array | None = None
 
     @property
     def none(self) -> bool:
@@ -154,7 +154,7 @@ def _met(basis: Basis, k: int, own: Movement) -> Sequel:
     if (giving & basis.weak).any():
         return _OPEN
     if giving.any():
-        return Sequel("optimum", partner=_first(basis, shares, giving))
+        return Sequel("optimum", falls=np.where(giving, shares.middle[:, 0], 0.0))
     ray = np.where(shares.is_zero, 0.0, -shares.middle)[:, 0]
     ray[k] = 1.0
     return _none(basis.line, "infeasible", ray)
@@ -169,20 +169,21 @@ def _let_go(basis: Basis, k: int, own: Movement) -> Sequel:
     if own.rates[k].is_positive.any():  # not far, against the curvature
         return Sequel("optimum")
     if holding.any():
-        return Sequel("optimum", partner=_first(basis, falls, holding))
+        return Sequel("optimum", falls=np.where(holding, falls.middle[:, 0], 0.0))
     return _none(basis.line, "unbounded", np.where(own.x.is_zero, 0.0, own.x.middle)[:, 0])
 
 
 _OPEN = Sequel("")
 
 
-def _first(basis: Basis, falls: Within, among: Mask) -> int:
-    """The row whose level would be 0 first; -1 where that is not one."""
-    rows = np.flatnonzero(among)
-    steps = basis.optimum.rates.middle[rows, 0] / falls.middle[rows, 0]
-    least = steps.min()
-    own = rows[steps <= least * (1.0 + _KNOWN)]
-    return int(own[0]) if own.size == 1 else -1
+def _partner(levels: Array, falls: Array | None) -> int:
+    """The row whose level is 0 first where it falls; -1 where there is none, or more than one."""
+    rows = np.zeros(0, dtype=np.int64) if falls is None else np.flatnonzero(falls)
+    if falls is None or not rows.size:
+        return -1
+    steps = levels[rows] / falls[rows]
+    first = rows[steps <= steps.min() * (1.0 + _KNOWN)]
+    return int(first[0]) if first.size == 1 else -1
 
 
 def _none(line: ProgramLine, status: str, ray: Array) -> Sequel:
@@ -235,7 +236,9 @@ def sides(basis: Basis, q: Array, b: Array, unit: Array) -> Iterator[tuple[OneSi
             continue
         found = []
         for sign, ends in zip((-1.0, 1.0), both, strict=True):
-            after = _after(basis, ends, k, beyond, words)
+            until = ends.until[k] if np.isfinite(ends.until[k]) else 0.0
+            levels = basis.optimum.rates.middle[:, 0] + sign * until * moved.rates.middle[:, k]
+            after = _after(basis, ends, k, beyond, words, levels)
             own = (
                 None
                 if after is None
@@ -245,8 +248,8 @@ def sides(basis: Basis, q: Array, b: Array, unit: Array) -> Iterator[tuple[OneSi
         yield found[0], found[1]
 
 
-def _after(basis: Basis, ends: Reach, k: int, beyond: Mapping[int, Sequel], words: Words) -> str | None:
-    """What ends the k-th movement; empty if nothing does, None where that is not decided."""
+def _after(basis: Basis, ends: Reach, k: int, beyond: Mapping[int, Sequel], words: Words, levels: Array) -> str | None:
+    """What ends the k-th movement, with these levels there; empty if nothing does, None where that is not decided."""
     if not ends.known[k]:
         return None
     events, still = np.flatnonzero(ends.events[:, k]), ends.still[:, k]
@@ -261,10 +264,10 @@ def _after(basis: Basis, ends: Reach, k: int, beyond: Mapping[int, Sequel], word
     own = beyond[int(events[0])]
     if events.size > 1 or own.status != "optimum":
         return None
-    kind = basis.active if inside[0] or own.partner < 0 else ~basis.active
+    kind = basis.active if inside[0] or own.falls is None else ~basis.active
     if (still & kind).any() or (not inside[0] and (still & ~basis.active).any()):
         return None
-    return words.exchange(int(events[0]), own.partner)
+    return words.exchange(int(events[0]), _partner(levels, own.falls))
 
 
 @dataclass(frozen=True)

@@ -158,6 +158,42 @@ def verified(n: int) -> Task:
     return lambda: verify(X, y, rows, kernel("rbf"))
 
 
+def dense_program(n: int) -> Any:
+    """A quadratic program of n columns and 2 n rows, without ties; a parameter moves all its vectors."""
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    F, A = rng.normal(size=(n, n)), rng.normal(size=(2 * n, n))
+    moves = {"s": {"q": rng.normal(size=n), "u": rng.normal(size=2 * n)}}
+    curved = F.T @ F / n + 0.1 * np.eye(n)
+    return named("QP")(curved, 3 * rng.normal(size=n), A, None, rng.uniform(0.1, 1.0, 2 * n), moves=moves)
+
+
+def transport(n: int) -> Any:
+    """From 3 n / 4 stores to n shops: a linear program, without ties."""
+    import numpy as np
+
+    rng, m = np.random.default_rng(0), 3 * n // 4
+    supply, demand = rng.uniform(10.0, 20.0, m), rng.uniform(5.0, 10.0, n)
+    demand *= 0.9 * supply.sum() / demand.sum()
+    A = np.vstack([np.kron(np.eye(m), np.ones(n)), np.kron(np.ones(m), np.eye(n)), np.eye(m * n)])
+    low = np.concatenate([np.full(m, -np.inf), demand, np.zeros(m * n)])
+    high = np.concatenate([supply, np.full(n + m * n, np.inf)])
+    return named("QP")(None, rng.uniform(1.0, 10.0, m * n), A, low, high)
+
+
+def ranged(n: int, kind: Callable[[int], Any]) -> Task:
+    """How far each number of a program may go."""
+    ranges, qp = named("ranges"), kind(n)
+    return lambda: ranges(qp, progress=False)
+
+
+def differentiated(n: int) -> Task:
+    """Rates in one direction, on both sides."""
+    derivatives, qp = named("derivatives"), dense_program(n)
+    return lambda: derivatives(qp, {"s": 1.0})
+
+
 def read(n: int, certified: bool) -> Task:
     """A hundred points of a path: multipliers, intercept and value of each, and its certificate."""
     path = both_lines(n, "linear", False)()[1]
@@ -196,6 +232,9 @@ CASES: dict[str, tuple[Callable[[int], Task], tuple[int, ...]]] = {
     "svm": (partial(program, "svm"), (40,)),
     "frontier": (partial(program, "frontier"), (40,)),
     "quantile-regression": (partial(program, "quantile regression"), (40,)),
+    "ranges-qp": (partial(ranged, kind=dense_program), (20,)),
+    "ranges-transport": (partial(ranged, kind=transport), (20,)),
+    "derivatives": (differentiated, (20,)),
     "sweep": (swept, (100,)),
     "verify": (verified, (200,)),
     "at": (partial(read, certified=False), (40,)),

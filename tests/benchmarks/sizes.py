@@ -11,6 +11,8 @@ thread, each row in a process of its own:
   solutions by Clarabel;
 - ``factors``: the frontier of 500 assets with 20 factors, and of 2 000 with 50, beside ``cvxcla`` where that is there;
 - ``control``: a controller of horizon 400 with 20 states and 8 inputs, along a line of its initial state;
+- ``ranges``: every number of a transport problem from 15 stores to 20 shops, and of a quadratic program of 20 columns and
+  40 rows, beside single solutions by HiGHS and Clarabel;
 - ``netlib``: linear programs (``PARETOCLF_DATA``), each cost moved by up to a tenth.
 
 Seconds are of the processor, with proof, compiling apart. ``limit`` seconds (``--limit``, 300 by default) end a row.
@@ -167,6 +169,30 @@ def netlib(count: int) -> Iterator[str]:
         yield f"{file.stem}, {qp.A.shape[0]} rows: {said}, {seconds:.2f} s"
 
 
+def ranges(n: int) -> Iterator[str]:
+    """Ranges of all numbers, and rates in one direction."""
+    rng = np.random.default_rng(0)
+    m = 3 * n // 4
+    cost, supply, demand = rng.uniform(1.0, 10.0, (m, n)), rng.uniform(10.0, 20.0, m), rng.uniform(5.0, 10.0, n)
+    flow = cp.Variable((m, n), nonneg=True, name="flow")
+    limits = [cp.sum(flow, axis=1) <= supply, cp.sum(flow, axis=0) >= 0.9 * demand * supply.sum() / demand.sum()]
+    F, A, s = rng.normal(size=(n, n)), rng.normal(size=(2 * n, n)), cp.Parameter(name="s", value=1.0)
+    x = cp.Variable(n, name="x")
+    objective = cp.sum_squares(F @ x) / n + 0.1 * cp.sum_squares(x) + 3 * s * (rng.normal(size=n) @ x)
+    programs_of = (
+        ("transport", "HIGHS", cp.Problem(cp.Minimize(cp.sum(cp.multiply(cost, flow))), limits)),
+        ("quadratic", "CLARABEL", cp.Problem(cp.Minimize(objective), [A @ x <= s * rng.uniform(0.1, 1.0, 2 * n)])),
+    )
+    for name, solver, problem in programs_of:
+        problem.solve(solver=solver)
+        theirs, _ = timed(lambda problem=problem, solver=solver: problem.solve(solver=solver))
+        seconds, found = timed(lambda problem=problem: pc.ranges(problem, progress=False))
+        ratio = f"one solution {theirs:.4f} s: as long as {seconds / theirs:.0f}"
+        yield f"{name} {n}: {len(found)} numbers in {seconds:.3f} s; {ratio}"
+    seconds, found = timed(lambda: pc.derivatives(problem, {s: 1.0}))
+    yield f"one direction in {seconds:.4f} s, as long as {seconds / theirs:.0f} solutions, two-sided: {found.two_sided}"
+
+
 #: Each row: what makes it, for which sizes, and for which in a smoke.
 ROWS: dict[str, tuple[Callable[..., Iterator[str]], tuple[tuple[int, ...], ...], tuple[int, ...]]] = {
     "svm": (svm, ((500,),), (40,)),
@@ -177,6 +203,7 @@ ROWS: dict[str, tuple[Callable[..., Iterator[str]], tuple[tuple[int, ...], ...],
     "trend": (smoothing, ((2, 500), (2, 2000)), (2, 20)),
     "factors": (factors, ((500, 20), (2000, 50)), (20, 3)),
     "control": (control, ((400,),), (4,)),
+    "ranges": (ranges, ((20,),), (4,)),
     "netlib": (netlib, ((10,),), (1,)),
 }
 

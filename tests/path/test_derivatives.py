@@ -197,3 +197,70 @@ def test_bad_input_is_refused():
     a.value = None
     with pytest.raises(pc.errors.InputError, match="parameter a must have a value"):
         pc.derivatives(problem, {a: 1.0})
+
+
+def test_rates_are_compared_in_units_of_what_moves():
+    """w = max(b - 1e9, 0) / 1e10 at its kink: rates of 0 and 1e-10, which are two."""
+    w, b = cp.Variable(name="w"), cp.Parameter(name="b", value=1e9)
+    found = pc.derivatives(cp.Problem(cp.Minimize(w), [w >= (b - 1e9) / 1e10, w >= 0]), {b: 1.0})
+    assert (found.left.variables["w"], found.right.variables["w"]) == pytest.approx((0, 1e-10))
+    assert not found.two_sided
+    with pytest.raises(pc.InputError, match="one-sided rates in b"):
+        found.jacobian()
+    verdicts = [found.judge({w: rate}).rows[0].verdict for rate in (0.0, 7e-9, 1e-10, 0.5e-10)]
+    assert verdicts == ["left derivative", "wrong", "right derivative", "wrong"]
+
+
+def test_the_tolerance_of_a_judge_is_relative_to_the_largest_rate():
+    """V = b^2 / 2 at b = 3, and x = b."""
+    x, b = cp.Variable(name="x"), cp.Parameter(name="b", value=3.0)
+    found = pc.derivatives(cp.Problem(cp.Minimize(cp.square(x) / 2), [x == b]), {b: 1.0})
+    assert found.two_sided
+    for off, verdict in ((0.9e-6, "right"), (1.1e-6, "wrong"), (1e-4, "wrong")):
+        assert found.judge({"value": 3 * (1 + off)}).rows[0].verdict == verdict
+        assert found.judge({x: 1 + off}).rows[0].verdict == verdict
+    assert found.judge({x: 1 + 1e-4}, tol=1e-3).rows[0].verdict == "right"
+
+
+def test_at_the_edge_of_what_is_feasible_there_is_one_side():
+    x, a = cp.Variable(name="x"), cp.Parameter(name="a", value=1.0)
+    found = pc.derivatives(cp.Problem(cp.Minimize(x), [x >= a, x <= 1]), {a: 1.0})
+    assert (found.left.value, found.right.value) == (pytest.approx(1), np.inf)
+    judged = found.judge({x: 1.0, "value": 1.0})
+    assert [row.verdict for row in judged.rows] == ["left derivative", "left derivative"]
+    assert judged.rows[0].why == "there is none on the other side"
+    assert [row.verdict for row in found.judge({x: 0.0, "value": 0.0}).rows] == ["wrong", "wrong"]
+
+
+def test_infinite_rates_are_no_derivative():
+    """x == a and x == 1: beside a = 1 there is no point, and the least x is infinite on both sides."""
+    x, a = cp.Variable(name="x"), cp.Parameter(name="a", value=1.0)
+    problem = cp.Problem(cp.Minimize(x), [(x == a).set_label("moving"), (x == 1).set_label("still")])
+    found = pc.derivatives(problem, {a: 1.0})
+    assert (found.left.value, found.right.value) == (-np.inf, np.inf)
+    assert not found.two_sided
+    assert [row.verdict for row in found.judge({"value": 0.0, x: 0.0, "moving": 0.0}).rows] == ["wrong", "none", "none"]
+    with pytest.raises(pc.InputError, match="one-sided rates in a"):
+        found.jacobian()
+
+
+@pytest.mark.parametrize("twins", [1, 2])
+def test_rates_end_where_the_value_goes_on(twins):
+    """The least |x|^2 / 2 on x0 - x1 = s, x >= 0: V = s^2 / 2 all along, and x turns at s = 0; by a basis, by paths."""
+    x, s = cp.Variable(2, nonneg=True, name="x"), cp.Parameter(name="s", value=-1.0)
+    rows = [each * (x[0] - x[1]) == each * s for each in range(1, twins + 1)]
+    found = pc.derivatives(cp.Problem(cp.Minimize(cp.sum_squares(x) / 2), rows), {s: 1.0})
+    for side in (found.left, found.right):
+        assert side.value == pytest.approx(-1)
+        assert side.variables["x"] == pytest.approx([0, -1])
+    assert (found.left.until, found.right.until) == (np.inf, pytest.approx(1))
+    moved = pc.ranges(pc.QP(np.eye(2), [0, 0], [[1, -1], [1, 0], [0, 1]], [-1, 0, 0], [-1, np.inf, np.inf]), of="y")
+    equation = next(iter(moved))
+    assert (equation.price, equation.bend, equation.lower, equation.upper) == pytest.approx((-1, 1, -np.inf, np.inf))
+
+
+def test_a_constraint_without_a_label_is_judged_by_itself():
+    x, b = cp.Variable(name="x"), cp.Parameter(name="b", value=1.0)
+    problem = cp.Problem(cp.Minimize(cp.square(x) / 2), [x >= b])
+    found = pc.derivatives(problem, {b: 1.0})
+    assert found.judge({problem.constraints[0]: 1.0}).passes()

@@ -56,3 +56,17 @@ def test_what_has_no_such_bounds_is_refused(nearest):
     x, b = cp.Variable(2, name="x"), cp.Parameter(name="b", value=1.0)
     with pytest.raises((pc.InputError, pc.errors.DegeneratePathError)):  # a disc and a line that touches it
         pc.derivatives(cp.Problem(cp.Minimize(x[1]), [cp.norm2(x) <= 1, x[0] >= b]), {b: 1.0})
+
+
+def test_no_line_is_longer_than_the_parameters_allow():
+    """A weight of 1e-3 that may not fall below 0, beside one of size 1."""
+    x, a, b = (
+        cp.Variable(2, name="x"),
+        cp.Parameter(nonneg=True, name="a", value=1e-3),
+        cp.Parameter(name="b", value=1.0),
+    )
+    problem = cp.Problem(cp.Minimize(cp.norm2(x - 1) + a * cp.norm1(x) + 1), [x[0] <= b, cp.abs(x) <= 5])
+    found = pc.derivatives(problem, {a: 1.0, b: 1.0})
+    assert found.lower <= 2 + 1e-6  # on the right of b x stays, and |x| costs 2 more; on its left it is nearer to 1
+    assert found.upper >= 2 - 1e-6
+    assert np.isfinite([found.lower, found.upper]).all()
