@@ -2,8 +2,8 @@
 
 Along a direction in which the parameters move, the optimal value of a linear or quadratic program has a derivative on
 each side, always. So have the optimum and its multipliers where they are the same in all optima, at the point and
-beside it (`paretoclf.path.unique`); elsewhere they jump, or are not unique, and have none. The rates are those of an
-exact path that is proved.
+beside it (`paretoclf.path.unique`); elsewhere they jump, or are not unique, and have none. The rates are those of one
+certified basis (`paretoclf.path.basis`); where it is degenerate, of an exact path on each side, which is proved.
 """
 
 from __future__ import annotations

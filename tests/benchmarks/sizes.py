@@ -11,8 +11,8 @@ thread, each row in a process of its own:
   solutions by Clarabel;
 - ``factors``: the frontier of 500 assets with 20 factors, and of 2 000 with 50, beside ``cvxcla`` where that is there;
 - ``control``: a controller of horizon 400 with 20 states and 8 inputs, along a line of its initial state;
-- ``ranges``: every number of a transport problem from 15 stores to 20 shops, and of a quadratic program of 20 columns and
-  40 rows, beside single solutions by HiGHS and Clarabel;
+- ``ranges``: every number of a transport problem from 15 stores to 20 shops, and of a quadratic program of 20 columns
+  and 40 rows, and one direction of that, beside single solutions by HiGHS and Clarabel;
 - ``netlib``: linear programs (``PARETOCLF_DATA``), each cost moved by up to a tenth.
 
 Seconds are of the processor, with proof, compiling apart. ``limit`` seconds (``--limit``, 300 by default) end a row.
