@@ -41,6 +41,9 @@ _CONTRACTION = 1e-5
 #: Radii of columns, against the largest column that has to do with them.
 _KNOWN = 1e-9
 
+#: Entries up to which a matrix is an array.
+_SMALL = 2**14
+
 #: Rounds in which rows and columns are brought to about one size.
 _SCALINGS = 4
 
@@ -90,7 +93,7 @@ class Within:
 
 
 def times(M: Any, v: Within) -> Within:
-    """A sparse matrix by rows times numbers, a column each.
+    """A matrix, an array or sparse by rows, times numbers, a column each.
 
     Examples
     --------
@@ -100,8 +103,8 @@ def times(M: Any, v: Within) -> Within:
     >>> found.middle.tolist(), bool(found.radius[0, 0] < 1e-14)
     ([[3.0]], True)
     """
-    longest = int(np.diff(M.indptr).max(initial=0)) + 2
-    reach = v.radius + longest * _EPS * np.abs(v.middle)
+    longest = int(np.diff(M.indptr).max(initial=0)) if sp.issparse(M) else M.shape[1]
+    reach = v.radius + (longest + 2) * _EPS * np.abs(v.middle)
     return Within(np.asarray(M @ v.middle), np.asarray(abs(M) @ reach))
 
 
@@ -217,7 +220,7 @@ class Basis:
         free = np.setdiff1d(np.arange(line.n), fixed)
         if free.size + rows.size > _LARGEST:
             return None
-        P, own = sp.csr_array(line.P)[free][:, free].toarray(), A[rows][:, free].toarray()
+        P, own = (_dense(_ready(M)[some][:, free]) for M, some in ((line.P, free), (A, rows)))
         core = Core.of(np.block([[P, own.T], [own, np.zeros((rows.size, rows.size))]]))
         return None if core is None else cls(line, fixing, fixed, free, rows, core)
 
@@ -240,14 +243,15 @@ class Basis:
 
     @cached_property
     def _parts(self) -> tuple[Any, ...]:
-        """Coefficients: P by free and by fixed rows; A by rows of the core; its columns that are fixed; and pivots."""
-        A, P = self.line.rows, sp.csr_array(self.line.P)
-        tall = sp.csr_array(A[self.rows].T)
-        return P[self.free], P[self.fixed], A[self.rows], tall[self.fixed], A.data[A.indptr[self.fixing]]
+        """Coefficients: P by free and by fixed rows; A by rows of the core; its columns that are fixed; pivots; A."""
+        P, A, by_rows = _ready(self.line.P), _ready(self.line.rows), self.line.rows
+        tall = _ready(A[self.rows].T)
+        pivots = by_rows.data[by_rows.indptr[self.fixing]]
+        return P[self.free], P[self.fixed], A[self.rows], tall[self.fixed], pivots, A
 
     def moved(self, q: Array, b: Array) -> Movement:
         """What movements of the data do, q (n, k) and b (m, k)."""
-        P_free, P_fixed, A_rows, A_fixed, pivots = self._parts
+        P_free, P_fixed, A_rows, A_fixed, pivots, A = self._parts
         count = q.shape[1]
         x = Within.of(np.zeros((self.line.n, count)))
         z = Within.of(np.zeros((self.line.m, count)))
@@ -260,7 +264,7 @@ class Basis:
         _put(z, self.rows, own)
         gradient = times(P_fixed, x) + Within.of(q[self.fixed]) + times(A_fixed, own)
         _put(z, self.fixing, (-gradient).over(pivots))
-        rates = Within.of(b) - times(self.line.rows, x)
+        rates = Within.of(b) - times(A, x)
         _put(rates, np.flatnonzero(self.active), z[self.active])
         return Movement(x, z, rates)
 
@@ -304,8 +308,8 @@ def basis_at(line: ProgramLine, x: Array, z: Array) -> Basis | None:
     >>> from paretoclf.problem.qp import QP
     >>> line = line_of(QP(None, [2.0, 1.0], np.eye(2), [3.0, 0.0], None), {}, {})
     >>> basis = basis_at(line, np.array([3.0, 0.0]), np.array([2.0, 1.0]))
-    >>> basis.is_degenerate, basis.moved(np.zeros((2, 1)), np.array([[-1.0], [0.0]])).x.middle.ravel().tolist()
-    (False, [1.0, 0.0])
+    >>> basis.is_degenerate, basis.moved(np.zeros((2, 1)), np.array([[-1.0], [0.0]])).x.middle[:, 0] + 0.0
+    (False, array([1., 0.]))
     """
     sizes = Sizes(line)
     units = Units.at(line, np.zeros(1), x[None], z[None], sizes)
@@ -321,6 +325,18 @@ def basis_at(line: ProgramLine, x: Array, z: Array) -> Basis | None:
         if held.all() and not (strict & ~equation & ~members).any():
             basis = Basis.of(line, np.flatnonzero(members))
     return basis if basis is not None and basis._is_optimal(sizes) else None
+
+
+def _ready(M: Any) -> Any:
+    """A matrix as an array, if it is small: most of the time that a product takes would not be for numbers."""
+    if not sp.issparse(M):
+        return M
+    return M.toarray() if M.shape[0] * M.shape[1] <= _SMALL else sp.csr_array(M)
+
+
+def _dense(M: Any) -> Array:
+    """A matrix as an array."""
+    return np.asarray(M.toarray() if sp.issparse(M) else M)
 
 
 def _put(into: Within, places: Any, numbers: Within) -> None:
