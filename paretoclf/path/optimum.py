@@ -14,7 +14,7 @@ from paretoclf.engine.general import follow
 from paretoclf.engine.reduction.presolve import reduce
 from paretoclf.engine.reduction.program import ProgramLine
 from paretoclf.path.of_problem import trace_problem
-from paretoclf.path.program_ends import beyond_of, ray_of
+from paretoclf.path.program_ends import beyond_of, has_points, ray_of
 from paretoclf.proof.rays import judge_ray
 
 
@@ -60,10 +60,14 @@ def _none(line: ProgramLine) -> InputError | None:
             return None
         ray = ray_of(reduced, found)
         why = beyond_of(line, found.status, ray, 0.0, judge_ray(line, found.status, ray, 0.0))
+        if not why.proof.passes():
+            return None
         names = ", ".join(why.blame) or "what CVXPY added"
         if found.status == "infeasible":
-            said = f"no point satisfies {names}: relax one of them"
+            said = f"one that is infeasible: no point satisfies {names}; relax one of them"
+        elif has_points(line):
+            said = f"one that is unbounded: the objective has no bound along {names}; give it one"
         else:
-            said = f"the objective has no bound along {names}: bound it, or what it is made of"
-        return InputError(f"problem must have an optimum, got one that is {found.status}: {said}")
+            said = f"one that has none: from any feasible point the objective improves for ever, along {names}"
+        return InputError(f"problem must have an optimum, got {said}")
     return None

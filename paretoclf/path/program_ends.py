@@ -68,14 +68,14 @@ def no_start(reduced: Reduced, found: Trace, ray: Array | None) -> Exception:
     remedy = "nor is there one at stop, or between" if always else _elsewhere(reduced.program)
     if found.status == "infeasible":
         how = f"it is infeasible (no point satisfies {names})"
-    elif _has_points(reduced.program):
+    elif has_points(reduced.program):
         how = f"it is unbounded (the objective has no bound along {names})"
     else:
         how = f"there is none (from any point that is feasible the objective improves for ever, along {names})"
     return InputError(f"the problem must have a solution at the start, where {how}; {remedy}")
 
 
-def _has_points(line: ProgramLine) -> bool:
+def has_points(line: ProgramLine) -> bool:
     """Whether a feasible point at the start is proved: an optimum of the same program without an objective."""
     nothing, sides = np.zeros_like(line.q), np.stack([line.b[0], line.b[0]])
     still = replace(line, P=sp.csc_array(line.P.shape), q=nothing, b=sides, constant=np.zeros(2), moved=())

@@ -74,7 +74,7 @@ def test_where_only_the_objective_moves_it_is_unbounded(kind):
 def test_a_start_without_an_optimum_is_unbounded_only_with_a_feasible_point(monkeypatch):
     said = refused(1, 2, [X <= 0], TH * cp.sum(X))
     assert "where it is unbounded (the objective has no bound along x)" in said
-    monkeypatch.setattr(program_ends, "_has_points", lambda line: False)
+    monkeypatch.setattr(program_ends, "has_points", lambda line: False)
     said = refused(1, 2, [X <= 0], TH * cp.sum(X))
     assert "where there is none (from any point that is feasible the objective improves for ever, along x)" in said
     assert "unbounded" not in said
@@ -87,7 +87,7 @@ def test_a_start_without_an_optimum_is_unbounded_only_with_a_feasible_point(monk
 def test_points_are_those_of_the_start(rows, points):
     """TH is 1 at the start and 9 at the end: the objective has no bound, and some rows have a point at one of them."""
     line = program_line(cp.Problem(cp.Minimize(-TH * X[0]), rows), {TH: 1.0}, {TH: 9.0})
-    assert program_ends._has_points(line) is points
+    assert program_ends.has_points(line) is points
 
 
 def test_from_where_on_there_is_an_optimum_is_not_said_if_its_points_are_not_proved(monkeypatch):
