@@ -224,3 +224,107 @@ def test_what_is_small_when_reduced_is_never_an_array():
     assert (reduced.problem.n, reduced.problem.items) == (5, 5)
     np.testing.assert_allclose(reduced.problem.P, X.T @ X, rtol=1e-12, atol=1e-8)
     np.testing.assert_allclose(reduced.problem.q, np.tile(-X.T @ y, (2, 1)), rtol=1e-12, atol=1e-8)
+
+
+def stated(make):
+    """A small program in x of three and th, made of these."""
+    x, th = cp.Variable(3, name="x"), cp.Parameter(name="th")
+    objective, rows = make(x, th)
+    return cp.Problem(cp.Minimize(objective), rows)
+
+
+ROOT = np.array([[1.0, 0.5, -1.0], [0.0, 1.0, 0.5], [0.0, 0.0, 0.7]])
+
+#: Name -> objective and constraints, as th goes from 0 to 2: each step of the reduction where it may not go on, or only
+#: at one end of the line.
+STEPS = {
+    "two upper bounds that cross": lambda x, th: (
+        cp.sum_squares(x - 3),
+        [x <= 1, x <= th, x >= -5],
+    ),
+    "two lower bounds that cross": lambda x, th: (cp.sum_squares(x + 3), [x >= 1, x >= th, x <= 5]),
+    "two bounds, the second always tighter": lambda x, th: (cp.sum_squares(x - 9), [x <= 5, x <= th + 1, x <= 4 - th]),
+    "an equation beside a bound": lambda x, th: (cp.sum_squares(x), [x[0] == th, x[0] <= 1.5, x[1] >= 1]),
+    "an equation after bounds": lambda x, th: (cp.sum_squares(x), [x[0] <= 1.5, x[0] == th, x[1] >= 1]),
+    "fixed at one end": lambda x, th: (cp.sum_squares(x - 0.3), [x[0] >= 0, x[0] <= th, x[1] == 1]),
+    "fixed, with products": lambda x, th: (
+        cp.quad_form(x, ROOT.T @ ROOT) + x[2],
+        [x[0] == th, x[1] == 1, x[2] >= -4],
+    ),
+    "for nothing until it costs": lambda x, th: (
+        cp.square(x[0] - 3) + (th - 1) * x[1],
+        [x[0] <= x[1], x[1] <= 2, x[1] >= -3, x[2] == 0],
+    ),
+    "squared, and relaxes a row": lambda x, th: (
+        cp.quad_form(x, np.diag([1.0, 1.0, 0.0])) - 6 * x[0] + x[2],
+        [x[0] <= th + x[1], x[1] <= 2, x[2] >= 0],
+    ),
+    "relaxes an inequality, in an equation": lambda x, th: (
+        cp.square(x[0] - 3) - x[1],
+        [x[0] <= x[1], x[1] <= 2, x[2] - x[1] == -th, x[2] >= -1],
+    ),
+    "a slack with an upper bound": lambda x, th: (
+        cp.square(x[0] - 3) + x[1],
+        [x[0] - x[1] == th, x[1] >= 0, x[1] <= 1, x[2] == 0],
+    ),
+    "a slack with another lower bound": lambda x, th: (
+        cp.square(x[0] - 1) + x[1],
+        [x[0] - x[1] == th, x[1] >= 0.5, x[2] == 0],
+    ),
+    "a slack that pays at one end": lambda x, th: (
+        cp.square(x[0] - 3) + (th - 1) * x[1],
+        [x[0] - x[1] == th, x[1] >= 0, x[2] == 0],
+    ),
+    "two slacks on one side": lambda x, th: (
+        cp.square(x[0] - 3) + 2 * x[1] + x[2],
+        [x[0] - x[1] - 2 * x[2] == th, x[1:] >= 0],
+    ),
+    "an inequality with a slack and a cost": lambda x, th: (
+        cp.square(x[0] - 3) + x[1] + x[2],
+        [x[0] <= th + x[1], x[1] >= 0, x[1] <= 1, x[2] >= x[0], x[2] <= 8],
+    ),
+    "three parallel rows": lambda x, th: (
+        cp.sum_squares(x - 3),
+        [x[0] + x[1] <= 2, 2 * x[0] + 2 * x[1] <= 3 + th, -x[0] - x[1] <= 4, x[2] == 0],
+    ),
+    "kinks that a hard bound passes": lambda x, th: (
+        cp.sum_squares(x - 0.2) + cp.abs(x[0] - 1) + cp.maximum(0, x[1] - 1, 3 * x[1] - 4),
+        [x[0] >= th, x[1] >= 2 - th, x[2] <= 0],
+    ),
+    "a kink that leaves a bound": lambda x, th: (
+        cp.sum_squares(x - 3) / 4 + 2 * cp.abs(x[0] - th) + cp.pos(x[1] - 1),
+        [x[0] <= 1, x[1] <= 3 - th, x[2] == 0],
+    ),
+    "costs of two sides that cross": lambda x, th: (
+        cp.sum_squares(x - 1) + 3 * cp.pos(x[0] + x[1] - 1) + 2 * cp.pos(th - x[0] - x[1]),
+        [x[2] >= 0],
+    ),
+    "free in two equations": lambda x, th: (
+        cp.sum_squares(ROOT @ x) + x[1],
+        [x[0] == x[1] + x[2] - 1, x[0] == 2 * x[1] - x[2] + th],
+    ),
+    "free, with products": lambda x, th: (
+        cp.quad_form(x, ROOT.T @ ROOT) + x[1],
+        [x[0] == x[1] + 2 * x[2] - th - 1, x[1] >= 0],
+    ),
+    "nothing that holds only at first": lambda x, th: (cp.sum_squares(x - 1), [th <= 1, x[0] <= 0.5]),
+    "costs that vanish": lambda x, th: (cp.sum_squares(x - 1) + cp.pos(th - 1) * 0 + (2 - th) * x[0], [x <= th]),
+}
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_a_step_that_holds_at_one_end_only_is_not_taken(name):
+    """Values and points are those of the program, and there is an optimum exactly where it has one."""
+    problem = stated(STEPS[name])
+    (th,) = problem.parameters()
+    line = program_line(problem, {th: 0.0}, {th: 2.0})
+    reduced = reduce(line)
+    for t in (0.0, 0.2, 0.45, 0.7, 1.0):
+        th.value = 2.0 * t
+        theirs = problem.solve(solver="CLARABEL", tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
+        ours, v, y = solve_at(reduced.problem, t)
+        assert (ours is None) == (not np.isfinite(theirs))
+        if ours is not None:
+            x, z = back(reduced, v, y, t)
+            assert kkt(line, x, z, t) < 1e-7
+            assert line.value(x, t) == pytest.approx(theirs, rel=1e-7, abs=1e-7)
