@@ -10,7 +10,7 @@ import numpy as np
 from paretoclf.checking.elsewhere import is_estimator, is_of_program, judged_by
 from paretoclf.common.checks import check_positive_number, refuse_other_order, what_it_is
 from paretoclf.common.errors import InputError
-from paretoclf.common.threads import on_one_thread, one_thread
+from paretoclf.common.threads import count, on_one_thread, one_thread
 from paretoclf.common.tolerances import CERTIFY
 
 if TYPE_CHECKING:
@@ -197,16 +197,8 @@ def verify(
             f"problem must be a cvxpy.Problem, got {what_it_is(X)}; other solutions are given with what they solve, as "
             "verify(formulation, solutions) or verify(X, y, solutions)"
         )
-    with one_thread(_count(getattr(X, "y", y))):
+    with one_thread(count(getattr(X, "y", y))):
         return _door(kind)((X, y, solutions, kernel, sample_weight, parameters), chosen, bool(between))
-
-
-def _count(labels: Any) -> int:
-    """How many labels there are; 0 for what is none and is refused in its own words."""
-    try:
-        return len(labels)
-    except TypeError:
-        return 0
 
 
 def _kind(X: Any, solutions: Any, parameters: Mapping[str, Any]) -> str:

@@ -51,6 +51,21 @@ def one_thread(rows: int = 0) -> Iterator[None]:
         _LIMITED.release()
 
 
+def count(labels: Any) -> int:
+    """Count labels, as rows for `one_thread`; 0 for what has no length, and is refused in its own words.
+
+    Examples
+    --------
+    >>> from paretoclf.common.threads import count
+    >>> count([-1, 1]), count(None)
+    (2, 0)
+    """
+    try:
+        return len(labels)
+    except TypeError:
+        return 0
+
+
 def on_one_thread(function: Callable[Given, Found]) -> Callable[Given, Found]:
     """Make a function work within `one_thread`.
 

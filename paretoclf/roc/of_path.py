@@ -17,6 +17,7 @@ from sklearn.metrics import roc_curve
 
 from paretoclf.common.checks import Array, Mask, check_labels, check_vector, refuse_other_order, what_it_is
 from paretoclf.common.errors import InputError
+from paretoclf.common.threads import count, one_thread
 from paretoclf.problem.costs import Costs, SampleCosts
 from paretoclf.problem.lines import lines_of
 from paretoclf.roc.crossings import BLOCK, Crossings, crossings, scores_at
@@ -91,10 +92,11 @@ def roc_of_path(
             f"path must be what paretoclf.trace or paretoclf.sweep returns, got {what_it_is(path)}; for the scores of "
             "one classifier use roc_of_scores"
         )
-    scores = path.scores(X)
-    if t is None and hasattr(path, "costs"):
-        t = symmetric_t(path, float(scores.t[0]), float(scores.t[-1]))
-    return roc_of_scores(scores, y, vary, t, n_grid)
+    with one_thread(count(y)):
+        scores = path.scores(X)
+        if t is None and hasattr(path, "costs"):
+            t = symmetric_t(path, float(scores.t[0]), float(scores.t[-1]))
+        return roc_of_scores(scores, y, vary, t, n_grid)
 
 
 def check_vary(vary: Any) -> Vary:

@@ -14,6 +14,7 @@ import numpy as np
 
 from paretoclf.common.checks import Array, Rng, check_labels, refuse_weights_of_0, what_it_is
 from paretoclf.common.errors import InputError
+from paretoclf.common.threads import one_thread
 from paretoclf.path.cost import Path, trace_costs
 from paretoclf.problem.costs import CostLine, Costs, SampleCosts
 from paretoclf.problem.gram import Gram
@@ -123,7 +124,8 @@ def cross_validated_surface(
     """
     lines_of(svm, only=LineOfCosts)
     parts = folds_of(svm.y, folds, rng)
-    scores = held_out(AlongLine(Samples.of(svm, transformer), start, stop), parts, n_jobs)
+    with one_thread(svm.y.size):
+        scores = held_out(AlongLine(Samples.of(svm, transformer), start, stop), parts, n_jobs)
     return ErrorSurface(tuple(scores), tuple(svm.y[test] for _, test in parts), _line(start, stop))
 
 
@@ -192,7 +194,8 @@ def cross_validated_sweep(
         if each.shape[:1] != labels.shape:
             raise InputError(f"extras: {name} must have one row per sample ({labels.size}), got shape {each.shape}")
     parts = folds_of(labels, folds, rng)
-    found = held_out(_Sweeper(make, FoldSamples(samples, transformer), labels, grid, known), parts, n_jobs)
+    with one_thread(labels.size):
+        found = held_out(_Sweeper(make, FoldSamples(samples, transformer), labels, grid, known), parts, n_jobs)
     return grid_errors([scores for scores, _ in found], [labels[test] for _, test in parts], found[0][1])
 
 
@@ -326,7 +329,8 @@ def cross_validated_roc(
     if t is None and line is not None:
         t = symmetric_t(SimpleNamespace(costs=line.at))
     choose = ByValidation(AlongLine(Samples.of(svm, transformer), start, stop), svm.y, several, inner, t, n_grid)
-    found = nested_rocs(svm.y, choose, folds=folds, repeats=repeats, rng=rng, n_jobs=n_jobs, progress=progress)
+    with one_thread(svm.y.size):
+        found = nested_rocs(svm.y, choose, folds=folds, repeats=repeats, rng=rng, n_jobs=n_jobs, progress=progress)
     return found[vary] if isinstance(vary, str) else found
 
 

@@ -143,6 +143,36 @@ def program(kind: str, n: int) -> Task:
     return task
 
 
+def wide(d: int, samples: int, each: int | None = None) -> Task:
+    """A lasso of d features and few samples, to a tenth of the weight where it begins; each in so many samples."""
+    import cvxpy as cp
+    import numpy as np
+    import scipy.sparse as sp
+
+    trace, rng = named("trace"), np.random.default_rng(d)
+    X = rng.normal(size=(samples, d))
+    if each is not None:
+        places = rng.integers(0, samples, d * each), np.repeat(np.arange(d), each)
+        X = sp.csr_array((rng.normal(size=d * each), places), shape=(samples, d))
+    y = X @ np.repeat([3.0, 0.0], [10, d - 10]) + rng.normal(size=samples)
+    w, lam, top = cp.Variable(d), cp.Parameter(nonneg=True), float(np.abs(X.T @ y).max())
+    lasso = cp.Problem(cp.Minimize(cp.sum_squares(X @ w - y) / 2 + lam * cp.norm1(w)))
+    return lambda: trace(lasso, start={lam: top}, stop={lam: 0.1 * top}, progress=False)
+
+
+def factors(n: int) -> Task:
+    """The frontier of n assets with twenty factors, and caps."""
+    import cvxpy as cp
+    import numpy as np
+
+    trace, rng = named("trace"), np.random.default_rng(n)
+    F, own, mu = rng.normal(size=(n, 20)) / 20**0.5, rng.uniform(0.5, 1.5, n), rng.normal(size=n)
+    w, f, gain = cp.Variable(n), cp.Variable(20), cp.Parameter(nonneg=True)
+    risk = cp.sum_squares(f) / 2 + cp.sum_squares(cp.multiply(np.sqrt(own), w)) / 2
+    problem = cp.Problem(cp.Minimize(risk - gain * (mu @ w)), [f == F.T @ w, cp.sum(w) == 1, w >= 0, w <= 10 / n])
+    return lambda: trace(problem, start={gain: 0.0}, stop={gain: 2.0}, progress=False)
+
+
 def swept(n: int) -> Task:
     """Twelve points of an asymmetry line, each solved and certified."""
     import numpy as np
@@ -235,6 +265,9 @@ CASES: dict[str, tuple[Callable[[int], Task], tuple[int, ...]]] = {
     "ranges-qp": (partial(ranged, kind=dense_program), (20,)),
     "ranges-transport": (partial(ranged, kind=transport), (20,)),
     "derivatives": (differentiated, (20,)),
+    "wide-lasso": (partial(wide, samples=50), (2000,)),
+    "sparse-lasso": (partial(wide, samples=300, each=5), (3000,)),
+    "factors": (factors, (500,)),
     "sweep": (swept, (100,)),
     "verify": (verified, (200,)),
     "at": (partial(read, certified=False), (40,)),

@@ -5,11 +5,14 @@ thread, each row in a process of its own:
 
 - ``svm``: primal, and dual with an RBF kernel, of a 2C-SVM of 500 samples in CVXPY, beside `paretoclf.trace` of costs;
 - ``lasso``: 500 x 1000 and 1000 x 200 beside ``sklearn.linear_model.lars_path``;
+- ``wide``: 50 x 2 000 and 100 x 4 000, to a tenth of the weight where they begin, beside the same;
+- ``sparse``: 1 000 x 10 000, 3 000 x 30 000 and 10 000 x 100 000, ten numbers a column;
 - ``rows``: a lasso of five coefficients and 30 000 rows beside one solution by Clarabel;
 - ``quantile``: all quantiles of a regression with 4 features, 1 000 and 10 000 rows;
 - ``fused``, ``trend``: a signal of 500, 2 000 and, fused, 10 000, from itself to its mean or a line, beside single
   solutions by Clarabel;
-- ``factors``: the frontier of 500 assets with 20 factors, and of 2 000 with 50, beside ``cvxcla`` where that is there;
+- ``factors``: the frontier of 500 assets with 20 factors, of 1 000 with 30, and of 2 000 with 50, beside ``cvxcla``
+  where that is there;
 - ``control``: a controller of horizon 400 with 20 states and 8 inputs, along a line of its initial state;
 - ``ranges``: every number of a transport problem from 15 stores to 20 shops, and of a quadratic program of 20 columns
   and 40 rows, and one direction of that, beside single solutions by HiGHS and Clarabel;
@@ -33,6 +36,7 @@ from typing import Any
 
 import cvxpy as cp
 import numpy as np
+import scipy.sparse as sp
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
@@ -81,7 +85,18 @@ def svm(n: int) -> Iterator[str]:
         yield f"2C-SVM n = {n}, {form}: {said}; trace of costs {fast:.3f} s, ratio {slow / fast:.1f}, apart {off:.0e}"
 
 
-def lasso(n: int, d: int) -> Iterator[str]:
+def sparse(n: int, d: int) -> Iterator[str]:
+    """A lasso of sparse features, to three tenths of the weight where it begins."""
+    rng = np.random.default_rng(n + d)
+    places = rng.integers(0, n, 10 * d), np.repeat(np.arange(d), 10)
+    X = sp.csr_array((rng.normal(size=10 * d), places), shape=(n, d))
+    y = X[:, :10] @ rng.normal(size=10) * 3.0 + 0.3 * rng.normal(size=n)
+    w, lam, top = cp.Variable(d, name="w"), cp.Parameter(nonneg=True, name="lam"), float(np.abs(X.T @ y).max())
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(X @ w - y) / 2 + lam * cp.norm1(w)))
+    yield f"sparse lasso {n} x {d}: {path_of(problem, {lam: top}, {lam: 0.3 * top})[0]}"
+
+
+def lasso(n: int, d: int, share: float = 0.02) -> Iterator[str]:
     """A lasso beside scikit-learn's path."""
     from sklearn.linear_model import lars_path
 
@@ -90,7 +105,7 @@ def lasso(n: int, d: int) -> Iterator[str]:
     y = X[:, :10] @ rng.normal(size=10) + rng.normal(size=n)
     w, lam = cp.Variable(d, name="w"), cp.Parameter(nonneg=True, name="lam")
     top = float(np.abs(X.T @ y).max())
-    low = 0.02 * top
+    low = share * top
     problem = cp.Problem(cp.Minimize(cp.sum_squares(X @ w - y) / 2 + lam * cp.norm1(w)))
     said, seconds, path = path_of(problem, {lam: top}, {lam: low})
     theirs, (alphas, _, coefs) = timed(lambda: lars_path(X, y, alpha_min=low / n, method="lasso"))
@@ -194,21 +209,23 @@ def ranges(n: int) -> Iterator[str]:
 
 
 #: Each row: what makes it, for which sizes, and for which in a smoke.
-ROWS: dict[str, tuple[Callable[..., Iterator[str]], tuple[tuple[int, ...], ...], tuple[int, ...]]] = {
+ROWS: dict[str, tuple[Callable[..., Iterator[str]], tuple[tuple[float, ...], ...], tuple[float, ...]]] = {
     "svm": (svm, ((500,),), (40,)),
     "lasso": (lasso, ((500, 1000), (1000, 200)), (30, 10)),
+    "wide": (lasso, ((50, 2000, 0.1), (100, 4000, 0.1)), (10, 200, 0.1)),
+    "sparse": (sparse, ((1000, 10_000), (3000, 30_000), (10_000, 100_000)), (30, 300)),
     "rows": (rows, ((30_000,),), (200,)),
     "quantile": (quantile, ((1000,), (10_000,)), (40,)),
     "fused": (smoothing, ((1, 500), (1, 2000), (1, 10_000)), (1, 20)),
     "trend": (smoothing, ((2, 500), (2, 2000)), (2, 20)),
-    "factors": (factors, ((500, 20), (2000, 50)), (20, 3)),
+    "factors": (factors, ((500, 20), (1000, 30), (2000, 50)), (20, 3)),
     "control": (control, ((400,),), (4,)),
     "ranges": (ranges, ((20,),), (4,)),
     "netlib": (netlib, ((10,),), (1,)),
 }
 
 
-def row(name: str, size: tuple[int, ...]) -> None:
+def row(name: str, size: tuple[float, ...]) -> None:
     """Print a row, line by line, and the memory that it took."""
     try:
         for line in ROWS[name][0](*size):

@@ -112,6 +112,12 @@ def judged():
     return pc.verify(problem)
 
 
+def held_out():
+    X, y = classes()
+    path = pc.trace(pc.TwoCSVM(X, y), (0.1, 1.0), (1.0, 0.1), progress=False)
+    return lambda: pc.roc_of_path(path, X, y, vary="asymmetry")
+
+
 DOORS = {
     "trace, costs": lambda: pc.trace(pc.TwoCSVM(*classes()), (0.1, 1.0), (1.0, 0.1), progress=False),
     "trace, program": along,
@@ -120,6 +126,10 @@ DOORS = {
     "plane, program": of_two,
     "leave_one_out": lambda: pc.leave_one_out(pc.TwoCSVM(*classes()), (1.0, 1.0)),
     "verify": judged,
+    "roc_of_path": held_out(),
+    "cross_validated_roc": lambda: pc.cross_validated_roc(
+        pc.TwoCSVM(*classes()), (0.1, 1.0), (1.0, 0.1), folds=2, inner=2, repeats=1, progress=False
+    ),
 }
 
 
