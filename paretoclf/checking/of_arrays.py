@@ -55,11 +55,13 @@ def _named(qp: QP, proof: ProblemProof) -> ProblemProof:
 
 def _by_name(qp: QP, y: Any) -> dict[str, Array]:
     """The multipliers that were given, by the names that they have in a program line."""
-    if isinstance(y, Mapping):
-        return {name: np.asarray(value, dtype=np.float64) for name, value in y.items()}
     if qp.names is None:
         return {"y": _entries(y, qp, 1)}
-    return dict(zip(qp.names[1], _entries(y, qp, 1), strict=True))
+    keys = qp.keys[1]
+    if isinstance(y, Mapping):
+        own = dict(zip((*qp.names[1], *keys), (*keys, *keys), strict=True))
+        return {own[name]: np.asarray(value, dtype=np.float64) for name, value in y.items()}
+    return dict(zip(keys, _entries(y, qp, 1), strict=True))
 
 
 def _dual_error(qp: QP, x: Array, duals: Mapping[str, Array]) -> float:
@@ -82,6 +84,8 @@ def _entries(given: Any, qp: QP, which: int) -> Array:
     if qp.names is None:
         raise InputError(f"{name} must be an array of shape ({size},): this QP has no names, got a mapping")
     known = qp.names[which]
+    names = dict(zip(qp.keys[which], known, strict=True))  # results have keys that tell rows from variables
+    given = {names.get(key, key): value for key, value in given.items()}
     strange = [key for key in given if key not in set(known)]
     missing = [] if which else [key for key in known if key not in given]
     for told, what in ((strange, "names of the QP"), (missing, "a number for each variable")):

@@ -22,6 +22,7 @@ from paretoclf.common.checks import Array, check_matrix, check_vector, number_fr
 from paretoclf.common.errors import InputError
 from paretoclf.common.files import reading
 from paretoclf.common.tolerances import STRANGERS
+from paretoclf.engine.reduction.program import meant_by
 from paretoclf.path.of_cones import ConePath
 from paretoclf.path.of_problem import ProblemPath, trace_problem
 from paretoclf.proof.cone_band import BandProof
@@ -139,13 +140,15 @@ def _on_path(path: ProblemPath | ConePath, given: Any, tol: float, between: bool
         raise InputError(f"solutions must be (t, x), (t, x, y), a mapping or a file, got {given!r:.100}")
     moving = {name for name in path.parameters(0.0) if np.ndim(path.ends[0][name]) == 0}
     at = [name for name in given if name == "t" or name in moving]
-    strange = [name for name in given if name not in (*at, *names, *rows)]
+    keys = {name: name if name in at else meant_by(name, names, rows) for name in given}
+    strange = [name for name, key in keys.items() if key is None]
     if len(at) != 1 or strange:
         known_names = ", ".join(sorted({"t", *moving}))
         raise InputError(
-            f"solutions must have one of {known_names} and variables or constraints of the problem, got "
-            f"{', '.join(map(str, given))}"
+            f"solutions must have one of {known_names} and variables or constraints of the problem, "
+            f"{', '.join(names + rows)}, got {', '.join(map(str, given))}"
         )
+    given = {keys[name]: each for name, each in given.items()}
     knots = real_array(given[at[0]], at[0]).ravel()
     if at[0] != "t":
         first, last = (float(path.ends[k][at[0]]) for k in (0, 1))

@@ -19,7 +19,7 @@ from paretoclf.common.checks import Array, check_positive_number, real_array
 from paretoclf.common.errors import InputError, NeedsConeError
 from paretoclf.common.tables import Tabular, listing
 from paretoclf.common.threads import on_one_thread
-from paretoclf.engine.reduction.program import ProgramLine, Reading, between
+from paretoclf.engine.reduction.program import ProgramLine, Reading, beside_the_value, between, told_apart
 from paretoclf.path.along import shown
 from paretoclf.path.basis import Basis, basis_at
 from paretoclf.path.beside import Beside, beside
@@ -65,8 +65,9 @@ class OneSided:
 
     def __repr__(self) -> str:
         said = [f"value {self.value:.6g}"]
-        for name, rate in {**self.variables, **self.duals}.items():
-            said.append(f"{name} {self.undefined.get(name) or shown(rate)}")
+        rates = told_apart(None, self.variables, self.duals)
+        for name in list(rates)[1:]:
+            said.append(f"{name} {self.undefined.get(name) or shown(rates[name])}")
         return f"{', '.join(said)}, until {self.until:.6g}"
 
 
@@ -174,7 +175,7 @@ class Derivatives:
                         f"the optimum must be differentiable for a Jacobian, got one-sided rates in {where}: ask for "
                         "the derivatives in the direction that is meant"
                     )
-                columns.append({"value": column.right.value, **column.right.variables, **column.right.duals})
+                columns.append(_every(column.right))
             own = {name: np.stack([np.asarray(each[name]) for each in columns], axis=-1) for name in columns[0]}
             found[_called(key)] = {name: each.reshape(each.shape[:-1] + shape) for name, each in own.items()}
         return found
@@ -200,7 +201,7 @@ class Derivatives:
         tol = check_positive_number(tol, "tol")
         rows = []
         for key, given in gradient.items():
-            name = name_in(self.problem, key)
+            name = _key_of(self.problem, key)
             levels = self.at_point.levels
             if name not in levels:
                 raise InputError(f"gradient must have keys among {', '.join(levels)}, got {name!r:.100}")
@@ -345,7 +346,7 @@ def derivatives(problem: Any, direction: Mapping[Any, Any]) -> Derivatives | Slo
     basis = basis_at(still, x, z)
     rates = None if basis is None else _by_basis(basis, compiled, sign * reach, most)
     left, right = rates or _by_paths(line, most)
-    levels = {"value": compiled.value(x, 0.0), **compiled.values(x, 0.0), **compiled.duals(z)}
+    levels = told_apart(compiled.value(x, 0.0), compiled.values(x, 0.0), compiled.duals(z))
     return Derivatives(
         {_called(key): value if value.ndim else float(value) for key, value in moved.items()},
         compiled.value(x, 0.0),
@@ -353,7 +354,7 @@ def derivatives(problem: Any, direction: Mapping[Any, Any]) -> Derivatives | Slo
         right,
         problem,
         tuple(moved),
-        AtPoint(levels, tuple(compiled.variables), line.unit),
+        AtPoint(levels, tuple(beside_the_value(name, "x") for name in compiled.variables), line.unit),
     )
 
 
@@ -459,6 +460,13 @@ def _called(key: Any) -> str:
     return str(label) if label else str(key.name()) if hasattr(key, "name") else str(key)
 
 
+def _key_of(problem: Any, key: Any) -> str:
+    """The key of a variable, a constraint or the value among rates, see `told_apart`."""
+    if isinstance(key, str):
+        return key
+    return beside_the_value(name_in(problem, key), "row" if hasattr(key, "dual_value") else "x")
+
+
 def _value_of(parameter: Any) -> Any:
     if not hasattr(parameter, "project"):
         raise InputError(f"direction must have parameters of the problem for keys, got {parameter!r:.100}")
@@ -534,7 +542,7 @@ def _rates(
         point, beyond = (each.reshape(used.shape[0], -1).any(axis=1).reshape(reading.shape) for each in loose)
         rate = np.where(point | beyond, np.nan, rates[name])
         if (point | beyond).any():
-            undefined[name] = _why(name, which, beyond, own, other, sign)
+            undefined[beside_the_value(name, ("x", "row")[which])] = _why(name, which, beyond, own, other, sign)
         found[name] = _plain(rate)
     return found
 
@@ -552,7 +560,7 @@ def _why(name: str, which: int, beyond: Any, own: _Limits, other: _Limits | None
 
 def _every(side: OneSided) -> dict[str, Any]:
     """All rates of a side by name."""
-    return {"value": side.value, **side.variables, **side.duals}
+    return told_apart(side.value, side.variables, side.duals)
 
 
 def _plain(rate: Any) -> Any:

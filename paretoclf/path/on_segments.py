@@ -17,7 +17,7 @@ from paretoclf.common.errors import InputError
 from paretoclf.common.files import AnyFile, write_file
 from paretoclf.common.tables import Tabular
 from paretoclf.common.tolerances import AFFINE
-from paretoclf.engine.reduction.program import between
+from paretoclf.engine.reduction.program import between, meant_by
 from paretoclf.path.along import Event, PriceAlong, Shares, Slope, Slopes, SolverComparison
 
 if TYPE_CHECKING:
@@ -318,10 +318,11 @@ class OnSegments(Tabular):
     def _named(self, name: Any) -> str:
         """The name of a variable or of multipliers, or an error that says which there are."""
         name = self._aliases.get(name, name) if isinstance(name, str) else name
-        if name not in self.variables and name not in self.duals:
+        key = meant_by(name, self.variables, self.duals)
+        if key is None:
             known = ", ".join([*self.variables, *self.duals])
             raise InputError(f"name must be that of a variable or constraint, one of {known}, got {name!r:.100}")
-        return str(name)
+        return key
 
     def shadow_price(self, constraint: Any) -> PriceAlong:
         """The multiplier of a constraint as a function of t.
@@ -332,12 +333,13 @@ class OnSegments(Tabular):
             One of `duals`, or the constraint itself where the path is that of a ``cvxpy.Problem``.
         """
         name = self._aliases.get(constraint, constraint) if isinstance(constraint, str) else self._called(constraint)
-        if name not in self.duals:
+        key = meant_by(name, (), self.duals)
+        if key is None:
             known = ", ".join(self.duals) or "none"
             raise InputError(f"constraint must be one whose multiplier is known, one of {known}, got {name!r:.100}")
-        t, price = self.along(name, 2)
+        t, price = self.along(key, 2)
         ends = (2 * self.stretches[:, None] + np.arange(2)).ravel() if self.stretches.size else slice(None)
-        return PriceAlong(name, t[ends], price[ends], self._least)
+        return PriceAlong(key, t[ends], price[ends], self._least)
 
     def _called(self, constraint: Any) -> str:
         """The name of a constraint of the problem."""

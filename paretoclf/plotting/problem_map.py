@@ -49,12 +49,11 @@ class ProblemMapDisplay(Display):
     index: Any = None
 
     def __post_init__(self) -> None:
-        line = self.found.plane.line
-        own = {**line.variables, **line.multipliers}
-        if self.what not in ("regions", "value", *own):
-            known = ", ".join(["regions", "value", *own])
+        own = self.found.plane.line.readings
+        if self.what not in ("regions", *own):
+            known = ", ".join(["regions", *own])
             raise InputError(f"what must be one of {known}, got {self.what!r:.100}")
-        shape = own[self.what].shape if self.what in own else ()
+        shape = own[self.what].shape if own.get(self.what) else ()
         index = () if self.index is None else self.index if isinstance(self.index, tuple) else (self.index,)
         if len(index) != len(shape) or not all(
             isinstance(k, int) and 0 <= k < size for k, size in zip(index, shape, strict=True)

@@ -54,8 +54,9 @@ class QP:
         Added to the objective.
     maximise : bool
     names : pair of sequences of str, optional
-        Names of the variables and of the rows, all different; results then have a number for each. Without names they
-        are the entries of ``x`` and of ``y``.
+        Names of the variables and of the rows, different ones in each; results then have a number for each. A variable
+        and a row of one name are told apart as ``x:NAME`` and ``row:NAME`` there. Without names numbers are the entries
+        of ``x`` and of ``y``.
 
     Raises
     ------
@@ -134,6 +135,14 @@ class QP:
     def sense(self) -> int:
         """-1 where it is maximised."""
         return -1 if self.maximise else 1
+
+    @property
+    def keys(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """What results call the variables, and the rows: by their names, or ``x:NAME`` and ``row:NAME`` of one name.
+
+        MPS files may have a row and a column of one name. Without names there are none.
+        """
+        return ((), ()) if self.names is None else _keys(*self.names)
 
     @property
     def equations(self) -> Any:
@@ -229,6 +238,16 @@ def _moves(given: Any, of: Mapping[str, Any]) -> dict[str, dict[str, Array]]:
     return found
 
 
+def _keys(variables: Sequence[str], rows: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Names of variables and rows, with what tells them apart where both have one."""
+    both = set(variables) & set(rows)
+    own, others = (
+        tuple(f"{kind}:{name}" if name in both else name for name in names)
+        for kind, names in (("x", variables), ("row", rows))
+    )
+    return own, others
+
+
 def _names(given: Any, sizes: tuple[int, int]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Names of variables and of rows."""
     if not isinstance(given, Sequence) or isinstance(given, str) or len(given) != 2:
@@ -239,4 +258,8 @@ def _names(given: Any, sizes: tuple[int, int]) -> tuple[tuple[str, ...], tuple[s
             raise InputError(f"names must have {size} {what}, got {len(own)}")
         if len(set(own)) < size:
             raise InputError(f"names of {what} must be different, got {max(own, key=own.count)} twice")
+    keys = [*_keys(*pair)[0], *_keys(*pair)[1]]
+    if len(set(keys)) < len(keys):
+        twice = max(keys, key=keys.count)
+        raise InputError(f"names must tell variables from rows, got {twice!r} beside one that is called so in results")
     return pair[0], pair[1]

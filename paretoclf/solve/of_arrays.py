@@ -75,7 +75,7 @@ class LineOfArrays:
     def _columns(self, values: Mapping[str, Any]) -> Array:
         if self.qp.names is None:
             return np.asarray(values["x"], dtype=np.float64)
-        return np.array([float(values[name]) for name in self.qp.names[0]])
+        return np.array([float(values[name]) for name in self.qp.keys[0]])
 
     def solve(self, t: float) -> float:
         """The optimal value at t, by Clarabel at its reference accuracy; nan where it finds none."""

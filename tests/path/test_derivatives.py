@@ -264,3 +264,38 @@ def test_a_constraint_without_a_label_is_judged_by_itself():
     problem = cp.Problem(cp.Minimize(cp.square(x) / 2), [x >= b])
     found = pc.derivatives(problem, {b: 1.0})
     assert found.judge({problem.constraints[0]: 1.0}).passes()
+
+
+def test_a_variable_called_value_is_not_the_value():
+    """The least value^2 with value >= p, at p = 1: the value grows by 2, the variable by 1."""
+    value, p = cp.Variable(name="value"), cp.Parameter(name="p", value=1.0)
+    problem = cp.Problem(cp.Minimize(cp.square(value)), [(value >= p).set_label("low")])
+    found = pc.derivatives(problem, {p: 1.0})
+    jacobian = found.jacobian()["p"]
+    assert {key: float(rate) for key, rate in jacobian.items()} == {"value": 2.0, "x:value": 1.0, "low": 2.0}
+    assert found.judge({"value": 2.0, value: 1.0, problem.constraints[0]: 2.0}).passes()
+    assert found.judge({"x:value": 1.0}).passes()
+    assert found.judge({"value": 1.0}).rows[0].verdict == "wrong"
+    assert "x:value 1" in repr(found.right)
+    path = pc.trace(problem, {p: 0.0}, {p: 1.0})
+    for name in ("value", "x:value"):
+        assert path.along(name)[1].tolist() == [0.0, 1.0]
+        assert pc.verify(path, {"p": [0.0, 1.0], name: [0.0, 1.0]}).passes()
+    assert path.at(0.5).variables["value"] == 0.5
+    jumps = cp.Problem(cp.Minimize((p - 1) * value), [value >= 0, value <= 1])
+    judged = pc.derivatives(jumps, {p: 1.0})
+    assert judged.right.undefined == {"x:value": "jumps from 1 to 0"}
+    assert judged.judge({"value": 0.0}).rows[0].verdict == "right derivative"
+    assert judged.judge({value: 0.0}).rows[0].verdict == "none"
+
+
+def test_a_row_called_value_is_not_the_value():
+    x, p = cp.Variable(name="x"), cp.Parameter(name="p", value=1.0)
+    row = (x >= p).set_label("value")
+    found = pc.derivatives(cp.Problem(cp.Minimize(cp.square(x)), [row]), {p: 1.0})
+    assert {key: float(rate) for key, rate in found.jacobian()["p"].items()} == {
+        "value": 2.0,
+        "x": 1.0,
+        "row:value": 2.0,
+    }
+    assert found.judge({row: 2.0, "value": 2.0}).passes()

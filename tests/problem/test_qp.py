@@ -220,6 +220,76 @@ def test_names_are_those_of_results():
         pc.verify(qp, {"a": 0.5, "b": 0.5}, {"slack": 1})
 
 
+BOTH = """NAME plant
+ROWS
+ N cost
+ G steel
+ L hours
+COLUMNS
+ steel cost 2 steel 1
+ steel hours 1
+ coal cost 1 steel 1
+ coal hours 3
+RHS
+ RHS steel 4 hours 6
+BOUNDS
+ENDATA
+"""
+
+
+@pytest.fixture(params=["arrays", "file"])
+def of_one_name(request, tmp_path):
+    """A row and a variable that are both called steel: minimise 2 steel + coal, steel + coal >= 4 + s, ... <= 6."""
+    if request.param == "arrays":
+        A, low, high = (
+            [[1.0, 1.0], [1.0, 3.0], [1.0, 0.0], [0.0, 1.0]],
+            [4.0, -np.inf, 0, 0],
+            [np.inf, 6.0, *[np.inf] * 2],
+        )
+        names = ["steel", "coal"], ["steel", "hours", "bound of steel", "bound of coal"]
+        return pc.QP(None, [2.0, 1.0], A, low, high, names=names)
+    (tmp_path / "plant.mps").write_text(BOTH)
+    return pc.QP.from_file(tmp_path / "plant.mps")
+
+
+def test_a_row_and_a_variable_of_one_name_are_told_apart(of_one_name):
+    """Before: the multiplier was given for the variable, and the optimum convicted.
+
+    The corner is steel = 3, coal = 1, price of steel: 2 - y + h = 0, 1 - y + 3 h = 0, y = 5/2, h = 1/2.
+    """
+    qp = of_one_name
+    own = {key: getattr(qp, key) for key in ("P", "q", "A", "l", "u", "names")}
+    moving = pc.QP(**own, moves={"s": {"l": [1.0, 0, 0, 0]}})
+    path = pc.trace(moving, {"s": 0}, {"s": 1})
+    assert path.at(0.0).variables == pytest.approx({"x:steel": 3.0, "coal": 1.0})
+    assert path.at(0.0).duals["row:steel"] == pytest.approx(-2.5)
+    np.testing.assert_allclose(path.along("x:steel")[1], [3.0, 4.5])
+    np.testing.assert_allclose(path.along("x:coal")[1], path.along("coal")[1])
+    np.testing.assert_allclose(path.along("row:steel")[1], [-2.5, -2.5])
+    assert path.shadow_price("steel")(0.5) == path.shadow_price("row:steel")(0.5) == pytest.approx(-2.5)
+    with pytest.raises(pc.InputError, match="one of x:steel, coal, row:steel, hours"):
+        path.along("steel")
+    rates = pc.derivatives(moving, {"s": 1.0})
+    jacobian = rates.jacobian()["s"]
+    assert [float(jacobian[key]) for key in ("value", "x:steel", "row:steel")] == pytest.approx([2.5, 1.5, 0.0])
+    assert rates.judge({"x:steel": 1.5, "row:steel": 0.0, "value": 2.5}).passes()
+    points = {"s": [0.0, 1.0], "x:steel": [3.0, 4.5], "coal": [1.0, 0.5]}
+    assert pc.verify(path, points).passes()
+    assert pc.verify(path, {**points, "row:steel": [-2.5, -2.5]}).passes()
+    assert not pc.verify(path, {**points, "row:steel": [-2.4, -2.5]}).passes()
+    with pytest.raises(pc.InputError, match="x:steel, coal, row:steel"):
+        pc.verify(path, {"s": [0.0, 1.0], "steel": [3.0, 4.5], "coal": [1.0, 0.5]})
+    point = path.at(0.0)
+    for duals in (point.duals, {"steel": -2.5, "hours": 0.5}):
+        assert pc.verify(qp, {"steel": 3.0, "coal": 1.0}, duals).status == "optimal"
+        assert pc.verify(qp, point.variables, duals).status == "optimal"
+
+
+def test_names_that_are_those_of_results_twice_are_refused():
+    with pytest.raises(pc.InputError, match="names must tell variables from rows, got 'x:a' beside one"):
+        pc.QP(None, [1.0, 1.0], [[1.0, 1.0]], names=(["a", "x:a"], ["a"]))
+
+
 def test_it_says_what_it_is():
     qp = pc.QP(None, [1.0], [[1.0], [2.0]], [0, 1], [3, 1], moves={"m": {"q": [1.0]}})
     assert repr(qp) == "LP(1 variables, 2 rows, 1 of them equations, moved by m)"

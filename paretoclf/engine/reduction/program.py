@@ -12,7 +12,7 @@ is read, stored and drawn without CVXPY.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
@@ -172,6 +172,11 @@ class ProgramLine:
             if np.isin(reading.place[reading.factor != 0], columns).any()
         )
 
+    @property
+    def readings(self) -> dict[str, Reading | None]:
+        """Readings of all variables and multipliers by keys that tell them apart; ``"value"`` has none."""
+        return told_apart(None, self.variables, self.multipliers)
+
     def duals(self, z: Array) -> dict[str, Any]:
         """The multipliers of the user's constraints."""
         return {name: reading.of(z) for name, reading in self.multipliers.items()}
@@ -321,6 +326,49 @@ def _named(readings: Mapping[str, Reading]) -> dict[int, str]:
             for place in (place for place, weight in zip(own, weights, strict=True) if weight):
                 found.setdefault(place, name + entry)
     return found
+
+
+def told_apart(value: Any, variables: Mapping[str, Any], rows: Mapping[str, Any]) -> dict[str, Any]:
+    """What is known of the optimal value, of variables and of rows in one mapping, each under a key of its own.
+
+    The value is ``"value"``; a variable or a row of that name is ``"x:value"`` or ``"row:value"``.
+
+    Examples
+    --------
+    >>> from paretoclf.engine.reduction.program import told_apart
+    >>> told_apart(1.0, {"w": 2.0, "value": 3.0}, {"sum": 4.0})
+    {'value': 1.0, 'w': 2.0, 'x:value': 3.0, 'sum': 4.0}
+    """
+    found = {"value": value}
+    for kind, own in (("x", variables), ("row", rows)):
+        found |= {beside_the_value(name, kind): each for name, each in own.items()}
+    return found
+
+
+def beside_the_value(name: str, kind: str) -> str:
+    """The key of a variable (kind ``"x"``) or of a row (``"row"``) among which the optimal value has its own."""
+    return f"{kind}:{name}" if name == "value" else name
+
+
+def meant_by(name: Any, variables: Iterable[str], rows: Iterable[str]) -> str | None:
+    """The key of the variable or row that a name stands for; None where there is none, or more than one.
+
+    With ``x:`` before it a name is that of a variable, with ``row:`` that of a row; without, of the one that has it.
+
+    Examples
+    --------
+    >>> from paretoclf.engine.reduction.program import meant_by
+    >>> keys = ["x:steel", "coal"], ["hours", "row:steel"]
+    >>> [meant_by(name, *keys) for name in ("x:steel", "x:coal", "coal", "steel")]
+    ['x:steel', 'coal', 'coal', None]
+    """
+    found = [
+        key
+        for kind, keys in (("x", variables), ("row", rows))
+        for key in keys
+        if name in (key, f"{kind}:{key}", key.removeprefix(f"{kind}:"))
+    ]
+    return found[0] if len(found) == 1 else None
 
 
 def symmetric(P: Any) -> Any:

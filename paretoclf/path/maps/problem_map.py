@@ -178,13 +178,15 @@ class ProblemMap(Tabular):
             Values of the two parameters, in the order of ``ranges``.
         """
         line = self.plane.line
-        if name not in ("value", *line.variables, *line.multipliers):
-            known = ", ".join(["value", *line.variables, *line.multipliers])
+        readings = line.readings
+        if name not in readings:
+            known = ", ".join(readings)
             raise InputError(
                 f"name must be that of a variable or constraint, or value, one of {known}, got {name!r:.100}"
             )
         square = (np.asarray(points, dtype=np.float64) - self.frame[0]) / self.frame[1]
-        reading = line.variables.get(name) or line.multipliers.get(name)
+        reading = readings[name]
+        of_variable = any(reading is each for each in line.variables.values())
         found = np.full((len(square), *(reading.shape if reading else ())), np.nan)
         q, _, constant = self.plane.data(square)
         for k, place in enumerate(square):
@@ -193,7 +195,7 @@ class ProblemMap(Tabular):
                 continue
             x, z = self.regions[number].at(place)
             if reading:
-                found[k] = reading.of(x if name in line.variables else z)
+                found[k] = reading.of(x if of_variable else z)
             else:
                 found[k] = line.sense * (0.5 * x @ (line.P @ x) + q[k] @ x + constant[k])
         return found
