@@ -11,6 +11,7 @@ from paretoclf.cli.files import to_json
 from paretoclf.common.checks import number_from_text
 from paretoclf.common.errors import InputError
 from paretoclf.common.tolerances import CERTIFY
+from paretoclf.engine.reduction.program import meant_by
 from paretoclf.problem.mps import ENDINGS
 from paretoclf.problem.qp import QP
 
@@ -49,17 +50,21 @@ def read_solution(file: Path, qp: QP) -> tuple[dict[str, float], dict[str, float
             rows = [row for row in csv.reader(lines) if row]
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"SOLUTION {file} cannot be read: {error}") from None
-    variables, constraints = ({*names} for names in qp.names)
-    if rows and len(rows[0]) == 2 and rows[0][0].strip() not in variables | constraints and _number(rows[0][1]) is None:
+    variables, constraints = (dict(zip(*pair, strict=True)) for pair in zip(qp.keys, qp.names, strict=True))
+    known = {*variables, *constraints, *qp.names[0], *qp.names[1]}
+    if rows and len(rows[0]) == 2 and rows[0][0].strip() not in known and _number(rows[0][1]) is None:
         rows = rows[1:]  # a header
     found: tuple[dict[str, float], dict[str, float]] = ({}, {})
     for row in rows:
         name = row[0].strip()
         if len(row) != 2 or _number(row[1]) is None:
             raise InputError(f"SOLUTION {file} must have a name and a number in each line, got {','.join(row)!r:.100}")
-        if name not in variables | constraints:
+        if name not in known:
             raise InputError(f"SOLUTION {file} must have names of the program, got {name!r:.100}")
-        own = found[0] if name in variables else found[1]
+        key = meant_by(name, variables, constraints)
+        if key is None:
+            raise InputError(f"SOLUTION {file} must say x:{name} or row:{name}, which are two, got {name!r:.100}")
+        own, name = (found[0], variables[key]) if key in variables else (found[1], constraints[key])
         if name in own:
             raise InputError(f"SOLUTION {file} must have each name once, got {name!r:.100} twice")
         own[name] = _number(row[1]) or 0.0

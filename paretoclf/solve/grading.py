@@ -162,7 +162,7 @@ class _Exercise:
 
 
 @dataclass(frozen=True)
-class _Lagrangian:
+class _Proving:
     """What is said of multipliers: whether they are right, None where nothing is proved, and in words."""
 
     right: bool | None
@@ -173,9 +173,7 @@ class _Lagrangian:
 _WORDS = {1: "one", 2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight", 9: "nine"}
 
 
-def _graded(
-    exercise: _Exercise, values: Mapping[str, Any], lagrangian: _Lagrangian | None, proof: ProblemProof
-) -> Grade:
+def _graded(exercise: _Exercise, values: Mapping[str, Any], lagrangian: _Proving | None, proof: ProblemProof) -> Grade:
     """The grade of values of which this is the proof, and of multipliers."""
     right = {"optimal": True, "not optimal": False}.get(proof.status)
     multipliers = None if lagrangian is None else lagrangian.right
@@ -393,12 +391,12 @@ def _at(shape: tuple[int, ...], entry: _Entry, u: Any) -> Any:
 # ---- multipliers -----------------------------------------------------------------------------------------------------
 
 
-def _of_multipliers(exercise: _Exercise, hand: Mapping[str, Any]) -> _Lagrangian:
+def _of_multipliers(exercise: _Exercise, hand: Mapping[str, Any]) -> _Proving:
     """What multipliers prove beside optimal values."""
     numbers = {**exercise.reference, **hand}
     missed = _missed(exercise.model, numbers, exercise.tol)
     if missed is None:
-        return _Lagrangian(None, "")
+        return _Proving(None, "")
     wrong = missed
     off = [] if missed else _off(exercise, hand)
     box = _box(exercise.model, numbers)[0]
@@ -407,8 +405,8 @@ def _of_multipliers(exercise: _Exercise, hand: Mapping[str, Any]) -> _Lagrangian
             wrong = f"the multiplier of {entry} {entry.words}"
             break
     if wrong:
-        return _Lagrangian(False, _slip(hand, exercise.reference, "the multiplier of ") or wrong)
-    return _Lagrangian(True, f" to {exercise.digits} of the value" if off else "")
+        return _Proving(False, _slip(hand, exercise.reference, "the multiplier of ") or wrong)
+    return _Proving(True, f" to {exercise.digits} of the value" if off else "")
 
 
 def _missed(model: Model, numbers: Mapping[str, Any], tol: float) -> str | None:

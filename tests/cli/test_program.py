@@ -10,6 +10,7 @@ import pytest
 
 from paretoclf.cli import main
 from tests.problem.test_mps import FILE
+from tests.problem.test_qp import BOTH
 
 pytest.importorskip("highspy")
 
@@ -85,3 +86,13 @@ def test_files_that_are_missing_or_too_many(tmp_path, capsys):
     assert "cannot be read" in capsys.readouterr().err
     assert main(["verify", "rows.csv", "more.csv"]) == 2
     assert "SOLUTION belongs to a program" in capsys.readouterr().err
+
+
+def test_a_row_and_a_variable_of_one_name_are_told_apart(run):
+    """Before: both numbers were of the variable."""
+    right = "x:steel,3\ncoal,1\nrow:steel,-2.5\nhours,0.5\n"
+    status, said = run(right, "--json", model=BOTH)
+    assert (status, json.loads(said)["verdict"]) == (0, "optimal")
+    assert run(right.replace("-2.5", "-2.4"), model=BOTH)[0] == 1
+    status, said = run("steel,3\ncoal,1\n", model=BOTH)
+    assert (status, "must say x:steel or row:steel, which are two, got 'steel'" in said) == (2, True)
