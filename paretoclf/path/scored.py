@@ -97,10 +97,13 @@ class Scored(OnLine):
         names = (*self.program.multipliers, *self.program.variables)
         tables = {name: cache(partial(self._at_three, name)) for name in names}
         places = np.array([t[long], 0.5 * (t[long] + t[long + 1]), t[long + 1]])
-        rules = [
-            [rule(at, _NumbersAt(tables, 3 * j + k)) for j, at in zip(long.tolist(), each.tolist(), strict=True)]
-            for k, each in enumerate(places)
-        ]
+
+        def rules_at(k: int) -> list[Rule]:
+            """The classifiers where pieces start (0), in their middles (1), where they end (2)."""
+            pieces = zip(long.tolist(), places[k].tolist(), strict=True)
+            return [rule(at, _NumbersAt(tables, 3 * j + k)) for j, at in pieces]
+
+        rules = [rules_at(k) for k in range(3)]
         start, middle, end = (np.array([each.decision_function(X) for each in some]).T for some in rules)
         _check_affine(X, (start, middle, end), rules)
         size = np.maximum(np.abs(start), np.abs(end)).max(initial=0.0)

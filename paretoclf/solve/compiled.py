@@ -339,13 +339,13 @@ def _places(model: Model, chain: Any, inverse: Any, n: int, m: int) -> dict[str,
     CVXPY's own inverse is applied to the vectors (1, ..., n) and (1, ..., m), and to vectors of ones: each entry that
     it returns is then its factor times the position from which it was read, and its factor.
     """
-    numbered, ones = (
-        chain.invert(
-            SimpleNamespace(x=x, z=z, status="Solved", obj_val=0.0, solve_time=0.0, iterations=0),
-            inverse,
-        )
-        for x, z in ((np.arange(1.0, n + 1.0), np.arange(1.0, m + 1.0)), (np.ones(n), np.ones(m)))
-    )
+
+    def back(x: Array, z: Array) -> Any:
+        solved = SimpleNamespace(x=x, z=z, status="Solved", obj_val=0.0, solve_time=0.0, iterations=0)
+        return chain.invert(solved, inverse)
+
+    numbered = back(np.arange(1.0, n + 1.0), np.arange(1.0, m + 1.0))
+    ones = back(np.ones(n), np.ones(m))
     found: dict[str, tuple[int, Any]] = {}
     for name, v in model.variables.items():
         found[name] = 0, _places_of(numbered.primal_vars[v.id], ones.primal_vars[v.id])

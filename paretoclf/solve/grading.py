@@ -76,7 +76,9 @@ def grade(
     """Grade an answer to a convex problem: values of its variables, and multipliers of its constraints.
 
     It is `certify_problem` twice: of the values, against proved bounds of the optimal value; and of the Lagrangian,
-    which must be least at an optimum, whatever the values are. Where optima or multipliers are many, each is right.
+    which must be least at an optimum, whatever the values are. Each entry is compared with the solver's, too, and one
+    that is off is wrong if it is proved that no optimum has it. Where optima or multipliers are many, each is right, to
+    three digits of the value.
 
     Parameters
     ----------
@@ -89,7 +91,8 @@ def grade(
         of a minimisation is the objective plus multiplier times (left - right) of ``left <= right`` and ``left ==
         right``, (right - left) of ``left >= right``; that of a maximisation has minus the objective.
     tol : float
-        What counts, relative to the terms: by default three digits, so that answers rounded to four are right.
+        What counts, relative to the terms, and of an entry to the largest of its variable (or half a unit of its last
+        digit that counts): by default three digits, so that answers rounded to four are right.
 
     Returns
     -------
