@@ -24,6 +24,9 @@ from paretoclf.path.quantile import QuantilePath
 from paretoclf.problem.costs import SampleCosts
 from paretoclf.problem.lines import LineOfCosts, LineOfNu, LineOfTau, LineOfTheta, lines_of
 from paretoclf.problem.samples import same_samples
+from paretoclf.solve.compiled import moved
+from paretoclf.solve.cone_proof import refuse_not_convex
+from paretoclf.solve.given_problem import GivenProblem
 from paretoclf.solve.sweep import Sweep, sweep
 
 
@@ -177,8 +180,8 @@ def compare(
     Raises
     ------
     InputError
-        If n is not positive, svm declares another path or holds other data than the path, or has other parameters than
-        the sweep.
+        If n is not positive, the problem is not convex, svm declares another path or holds other data than the path, or
+        has other parameters than the sweep.
     """
     if isinstance(path, Sweep):
         return _compare_sweep(path, svm, n, rng)
@@ -280,6 +283,9 @@ def _compare_sweep(first: Sweep, other: Formulation, n: int, rng: Rng) -> ValueA
         raise InputError(
             f"svm must have the parameters of the sweep ({', '.join(names)}), got {', '.join(other.domain)}"
         )
+    if isinstance(other, GivenProblem):
+        with moved(other.parameters, first[0].values):
+            refuse_not_convex(other.primal_model)
     chosen = np.arange(len(first))
     if n < len(first):
         chosen = np.sort(check_rng(rng).choice(len(first), n, replace=False))

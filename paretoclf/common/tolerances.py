@@ -42,6 +42,15 @@ GRAM_PSD = 1e-10
 #: A precomputed Gram is called "not symmetric" beyond this share of its largest entry.
 GRAM_SYMMETRY = 1e-12
 
+#: Entries of the matrix of a quadratic program are rounded: so many units in the last place of its diagonal, times the
+#: square of the k rows of a connected block, make good what that can take from its eigenvalues. A sum of k products
+#: is off by k units at most, an eigenvalue by k times that, and a proof by Cholesky's algorithm takes as much again.
+PSD_SHARE = 16.0
+
+#: Entries of a matrix that mirror each other are one number where they differ by no more than so many units in the last
+#: place of what they can be at most, the root of the product of the two diagonal entries.
+SAME_MIRRORED = 4 * 2.0**-52
+
 #: A kernel matrix that is given to a certificate: this share of its largest entry, times n, is rounding of its
 #: eigenvalues (entries rounded to 1e-16 move them by less).
 KERNEL_ROUNDING = 1e-15

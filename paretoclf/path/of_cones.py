@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from paretoclf.common.checks import Array, check_share
-from paretoclf.common.errors import InputError
+from paretoclf.common.errors import DegeneratePathError, InputError
 from paretoclf.engine.reduction.program import between
 from paretoclf.path.along import Beyond, Event, ProblemPoint, Shares, events_of
 from paretoclf.path.of_cones_stored import arrays_of
@@ -25,6 +25,7 @@ from paretoclf.path.scored import Scored
 from paretoclf.proof.cone_band import BandProof, judge_cone_ray, prove_band
 from paretoclf.proof.cone_judge import ConeJudge
 from paretoclf.proof.cone_line import ConeLine
+from paretoclf.proof.convexity import check_cost, convex_line, refused_for
 
 if TYPE_CHECKING:
     from paretoclf.problem.classifiers import Rule
@@ -285,7 +286,8 @@ class ConePath(Scored):
             q, b, constant = ends("q", not convex), ends("b", convex), ends("constant", not convex)
             P = [line.at(each).P for each in ((t, t) if convex else (0.0, stop))]
             part = replace(line, q=q, b=b, constant=constant, P=P[0], P_stop=None if convex else P[1])
-            part = part if line.P_stop is not None else replace(part, P=line.P, P_stop=None)
+            # Between two matrices that are proved semidefinite rounding is as it is everywhere.
+            part = convex_line(part) if line.P_stop is not None else replace(part, P=line.P, P_stop=None)
             path = _of_found(replace(self, program=part, ray=None), search(part, self.eps, progress=False))
             lower, upper = path._slope(t / stop, convex=convex)
             found.append((lower / stop, upper / stop))
@@ -375,7 +377,11 @@ def trace_cones(source: Source, eps: Any, *, n_jobs: int | None = None, progress
     from paretoclf.solve.cone_search import search  # a solver, which a path does without
 
     eps = check_share(eps, "eps")
-    found = search(source.line, eps, n_jobs=n_jobs, progress=progress)
+    check_cost(source.line, eps)
+    try:
+        found = search(source.line, eps, n_jobs=n_jobs, progress=progress)
+    except DegeneratePathError as error:
+        raise refused_for(source.line, error) from None
     nothing = np.zeros(0)
     seconds = {"compile": source.seconds}
     made = ConePath(

@@ -46,6 +46,7 @@ from paretoclf.path.program_ends import (
 from paretoclf.path.scored import Scored
 from paretoclf.path.unique import tight_rows
 from paretoclf.problem.parametric_qp import shortest_stretch
+from paretoclf.proof.convexity import refused_for, said_of, share_of_shift
 from paretoclf.proof.line import LineProof
 from paretoclf.proof.programs import JUDGED, prove_program
 from paretoclf.proof.rays import judge_ray
@@ -130,7 +131,12 @@ class ProblemPath(Scored):
         """What is proved of it, at every t, on the program as CVXPY compiled it (`paretoclf.proof.programs`)."""
         found = prove_program(self.program, self.t, self.points)
         said = f" {self.unchecked[0].upper()}{self.unchecked[1:]}: said, not checked." if self.unchecked else ""
-        return replace(found, writer=self._write_certificate, note=f"{JUDGED}{said}")
+        convex = self._said_of_convexity(found.sizes.min(axis=1))
+        return replace(found, writer=self._write_certificate, note=f"{JUDGED}{said} {convex}".rstrip())
+
+    def _said_of_convexity(self, sizes: Array) -> str:
+        """What is to be said of P, where the value on segments is of such sizes."""
+        return said_of(self.program, share_of_shift(self.program, self.t, self.points, sizes))
 
     def _write_certificate(
         self,
@@ -149,7 +155,8 @@ class ProblemPath(Scored):
         k, whole = 2 * len(self.labels), self.status == "end" and self.t[-1] == 1
         t = np.stack([self.t[:-1], self.t[1:]], axis=1).ravel()
         knots = (t, self.x.reshape(k, -1), -self.z.reshape(k, -1)) if whole else None
-        save_program(line.problem, self._tight_labels(), file, level, progress, n_jobs, knots)
+        about = self._said_of_convexity(self.proof.sizes.min(axis=1))
+        save_program(line.problem, self._tight_labels(), file, level, progress, n_jobs, knots, about)
 
     def _tight_labels(self) -> Iterator[Any]:
         """Labels of columns and rows of the compiled program on each segment."""
@@ -248,7 +255,7 @@ def trace_problem(
         try:
             reduced = replace(reduced, problem=reduced.problem.dense())
         except InputError:
-            raise refused from None
+            raise refused_for(source.line, refused) from None
         with suppress(DegeneratePathError):
             return _traced(source, reduced, reducing, **how)
     # Its points may be known too little, or the products of rows that are squared bend where the program does not.
@@ -260,7 +267,7 @@ def trace_problem(
     if plain.problem.items != reduced.problem.items:  # else it is the same problem
         with suppress(DegeneratePathError):
             return _traced(source, plain, reducing + more, **how)
-    raise refused
+    raise refused_for(source.line, refused)
 
 
 def _traced(

@@ -10,6 +10,16 @@ for :math:`P-\lambda I`, the smallest eigenvalue of P is at least :math:`\lambda
 for a block of k rows (S. M. Rump, *Verification of positive definiteness*, BIT 46 (2006), Corollary 2.4). A singular
 block cannot pass with :math:`\lambda-c\ge0`; small ones are then factored in fractions. Large sparse ones are factored
 as LDL', and the factors multiplied again: what they miss of P bounds its eigenvalues from below (Gershgorin).
+
+Whether a block is positive semidefinite does not depend on the units of its variables, and neither do the errors of
+Cholesky's algorithm: an entry is off by no more than :math:`\gamma_{k+1}/(1-\gamma_{k+1})\sqrt{P_{ii}P_{jj}}` (J.
+Demmel). So a block is also tried in units, powers of two, in which its diagonal is about 1. It is positive semidefinite
+if the algorithm ends for what is left when :math:`k\gamma_{k+2}/(1-\gamma_{k+2})+2\varepsilon` of its diagonal is taken
+off.
+
+**Rounding of the entries** (`rounding_shares`): of a positive semidefinite matrix whose entries were rounded, or summed
+up, the diagonal is a little too small. A share s of it is added, the same in a whole block, until the block is proved.
+What needs more than ``PSD_SHARE`` times k squared of the rounding unit was not rounded by double precision.
 """
 
 from __future__ import annotations
@@ -23,7 +33,8 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 
-from paretoclf.common.checks import Array
+from paretoclf.common.checks import Array, Index
+from paretoclf.common.tolerances import PSD_SHARE
 
 _EPS = float(np.finfo(float).eps)
 
@@ -35,6 +46,12 @@ _EXACT = 40
 
 #: A shift below the smallest computed eigenvalue, in units of what rounding can make, until Cholesky's algorithm ends.
 _MARGINS = (4.0, 64.0, 4096.0)
+
+#: What is taken off the diagonal of a large block of unit diagonal before it is factored; its factors may miss as much.
+_TAKEN_OFF = (1e-13, 1e-11, 1e-9)
+
+#: A share of the diagonal is proved with this many times what the proof takes: other processors round otherwise.
+_TO_SPARE = 2.0
 
 
 def least_curvature(P: Any, *, signs: bool = False) -> Array:
@@ -54,32 +71,214 @@ def least_curvature(P: Any, *, signs: bool = False) -> Array:
     """
     P = sp.csr_array(P, dtype=np.float64)
     found = np.asarray(P.diagonal())
+    for block, B in _connected(P):
+        found[block] = _of_block(B, signs)
+    return found
+
+
+def strong_convexity(P: Any) -> Array:
+    """The diagonal of a proved C with P - C positive semidefinite, as `least_curvature`, and never negative.
+
+    Where rounding left next to nothing of the smallest eigenvalue, C may still be a tiny multiple of the diagonal of P.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from paretoclf.problem.definite import strong_convexity
+    >>> [bool(c > 0) for c in strong_convexity(np.array([[1.0, 1.0], [1.0, 1.0 + 1e-14]]))]
+    [True, True]
+    >>> strong_convexity(np.ones((2, 2))).tolist()
+    [0.0, 0.0]
+    """
+    P = sp.csr_array(P, dtype=np.float64)
+    found = np.maximum(least_curvature(P), 0.0)
+    for block, B in _connected(P):
+        scaled = _scaled(B) if found[block[0]] == 0.0 and block.size <= _DENSE else None
+        if scaled is not None and _by_cholesky(scaled, 2.0):  # of twice what it takes off, once is left
+            found[block] = 0.999 * _rounding(block.size) * B.diagonal()
+    return found
+
+
+def rounding_shares(P: Any) -> Array:
+    """Say by which share of itself each diagonal entry is enlarged until P is proved positive semidefinite.
+
+    Parameters
+    ----------
+    P : array or sparse matrix of shape (n, n)
+        Symmetric.
+
+    Returns
+    -------
+    array of shape (n,)
+        0 where the connected block of the entry is proved as it is. Else the least that was proved of ``PSD_SHARE``
+        times k squared of the rounding unit, for a block of k rows, and of what halving makes of that; and nan where
+        none does, or a diagonal entry is negative, or 0 beside others in its row.
+
+    Examples
+    --------
+    Of a correlation of 1, and of one that is rounded to a little more, and to a lot more:
+
+    >>> import numpy as np
+    >>> from paretoclf.problem.definite import rounding_shares
+    >>> [float(rounding_shares(np.array([[1.0, r], [r, 1.0]]))[0]) for r in (1.0, 1 + 1e-15, 1 + 1e-8)]
+    [0.0, 1.7763568394002505e-15, nan]
+    """
+    P = sp.csr_array(P, dtype=np.float64)
+    shares = np.where(least_curvature(P, signs=True) < 0.0, np.nan, 0.0)
+    if np.isnan(shares).any():
+        for block, B in _connected(P):
+            if np.isnan(shares[block[0]]):
+                shares[block] = _share(B)
+    return shares
+
+
+def lacking(P: Any, blocks: Array) -> Array:
+    """What is to be added to the diagonal of P until it is proved positive semidefinite, in some connected blocks.
+
+    Parameters
+    ----------
+    P : array or sparse matrix of shape (n, n)
+        Symmetric.
+    blocks : bool array of shape (n,)
+        Which rows it is asked for; 0 in the others.
+
+    Returns
+    -------
+    array of shape (n,)
+        The same in a whole block, and not much more than minus its smallest eigenvalue; infinite where nothing is
+        proved.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from paretoclf.problem.definite import lacking
+    >>> lacking(np.array([[1.0, 2.0], [2.0, 1.0]]), np.array([True, True])).round(9).tolist()
+    [1.0, 1.0]
+    """
+    P = sp.csr_array(P, dtype=np.float64)
+    found = np.where(blocks, np.maximum(0.0, -P.diagonal()), 0.0)
+    for block, B in _connected(P):
+        if blocks[block[0]]:
+            found[block] = _lacking(B)
+    return found
+
+
+def _lacking(B: Any) -> float:
+    """The same of one block."""
+    least = _of_block(B, False)
+    unit = B.shape[0] ** 2 * _EPS * float(abs(B).max())
+    for margin in (0.0, *_MARGINS):
+        more = max(0.0, -least) + margin * unit
+        if np.isfinite(more) and _of_block(sp.csr_array(B + sp.diags_array(np.full(B.shape[0], more))), True) >= 0.0:
+            return float(more)
+    return np.inf
+
+
+def enlarged(P: Any, shares: Array) -> Any:
+    """P with each diagonal entry larger by a share of itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from paretoclf.problem.definite import enlarged
+    >>> enlarged(np.eye(2), np.array([0.0, 0.5])).toarray().tolist()
+    [[1.0, 0.0], [0.0, 1.5]]
+    """
+    P = sp.csc_array(P, dtype=np.float64)
+    return sp.csc_array(P + sp.diags_array(shares * P.diagonal()))
+
+
+def connected_blocks(P: Any) -> list[Index]:
+    """The rows of each connected block of a symmetric matrix, in order."""
+    _, label = connected_components(sp.csr_array(P), directed=False)
+    order = np.argsort(label, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(label[order])) + 1)
+
+
+def _connected(P: Any) -> list[tuple[Index, Any]]:
+    """Connected blocks of more than one row: their rows, and the blocks."""
     if not P.data.all():
         P = P.copy()
         P.eliminate_zeros()
-    if (P.indices == np.repeat(np.arange(found.size), np.diff(P.indptr))).all():
-        return found
-    count, label = connected_components(P, directed=False)
-    order = np.argsort(label, kind="stable")
-    blocks = np.split(order, np.flatnonzero(np.diff(label[order])) + 1)
-    for block in blocks:
-        if block.size > 1:
-            found[block] = _of_block(P if count == 1 else sp.csr_array(P[block][:, block]), signs)
-    return found
+    if (P.indices == np.repeat(np.arange(P.shape[0]), np.diff(P.indptr))).all():
+        return []
+    blocks = connected_blocks(P)
+    alone = len(blocks) == 1
+    return [(each, P if alone else sp.csr_array(P[each][:, each])) for each in blocks if each.size > 1]
 
 
 def _of_block(B: Any, signs: bool) -> float:
     """A proved lower bound of the eigenvalues of one connected block."""
-    diagonal = np.asarray(B.diagonal())
     if B.shape[0] > _DENSE:
-        return 0.0 if _dominated(B, diagonal) else _of_large(B, diagonal)
+        return 0.0 if _semidefinite(B) else _of_large(B, np.asarray(B.diagonal()))
     M = B.toarray()
     least = _near_zero(M) if signs else None
     if least is None:
         least = _near(M, float(np.linalg.eigvalsh(M)[0]))
-    if least < 0 and (_dominated(B, diagonal) or (B.shape[0] <= _EXACT and _exactly(M))):
-        return 0.0
-    return least
+    return 0.0 if least < 0 and (_semidefinite(B) or (B.shape[0] <= _EXACT and _exactly(M))) else least
+
+
+def _share(B: Any) -> float:
+    """The share of its diagonal that proves a block, nan where that is no rounding."""
+    if not (B.diagonal() > 0.0).all():
+        return np.nan
+    most = PSD_SHARE * B.shape[0] ** 2 * _EPS
+    halvings = int(np.log2(most / _EPS))
+
+    def proved(halved: int, spare: float = _TO_SPARE) -> bool:
+        return _semidefinite(sp.csr_array(enlarged(B, np.full(B.shape[0], most / 2**halved))), spare)
+
+    if not proved(0):
+        return float(most) if proved(0, 1.0) else np.nan
+    low, high = 0, halvings + 1  # proved, and not proved
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if proved(middle) else (low, middle)
+    return float(most / 2**low)
+
+
+def _semidefinite(B: Any, spare: float = 1.0) -> bool:
+    """Whether a block is proved positive semidefinite in units of its own, with so many times what that takes."""
+    diagonal = np.asarray(B.diagonal())
+    large = B.shape[0] > _DENSE
+    if large and _dominated(B, diagonal):
+        return True
+    scaled = _scaled(B)
+    if scaled is not None and (_by_sparse_factors if large else _by_cholesky)(scaled, spare):
+        return True
+    return not large and _dominated(B, diagonal)
+
+
+def _scaled(B: Any) -> Any:
+    """A block in units in which its diagonal is about 1; None where it has none."""
+    diagonal = np.asarray(B.diagonal())
+    if not (diagonal > 0.0).all():
+        return None
+    unit = np.ldexp(1.0, -(np.frexp(diagonal)[1] // 2))
+    with np.errstate(over="ignore"):
+        scaled = sp.csr_array(sp.diags_array(unit) @ B @ sp.diags_array(unit))
+    return scaled if np.isfinite(scaled.data).all() else None
+
+
+def _rounding(k: int) -> float:
+    """What a proof by Cholesky's algorithm takes of the diagonal of k rows."""
+    gamma = (k + 2) * _EPS / (1 - (k + 2) * _EPS)
+    return k * gamma / (1 - gamma) + 2 * _EPS
+
+
+def _by_cholesky(scaled: Any, spare: float) -> bool:
+    """Whether a block of about unit diagonal is, by Cholesky's algorithm and what its rounding may be."""
+    M, taken = scaled.toarray(), spare * _rounding(scaled.shape[0])
+    return _factored(M - taken * np.diag(M.diagonal()), 0.0)
+
+
+def _by_sparse_factors(scaled: Any, spare: float) -> bool:
+    """Whether a large block of about unit diagonal is, by factors that miss less than was taken off its diagonal."""
+    for taken in _TAKEN_OFF:
+        missed = _missed_by_factors(scaled, -taken)
+        if missed is not None and spare * missed <= taken * (1 - 1e-9):
+            return True
+    return False
 
 
 def _near(M: Array, eigenvalue: float) -> float:
@@ -142,20 +341,25 @@ def _of_large(B: Any, diagonal: Array) -> float:
     """A proved lower bound from sparse factors of B plus a small multiple of the identity, multiplied out again."""
     size = float(np.abs(diagonal).max()) + float(abs(B).sum(axis=1).max())
     for margin in (1e-14, 1e-12, 1e-10):
-        shift = margin * size
-        moved = sp.csc_array(B + sp.diags_array(np.full(diagonal.size, shift)))
-        try:
-            factors = splu(moved, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
-        except RuntimeError:
-            continue
-        pivots = factors.U.diagonal()
-        if (factors.perm_r != factors.perm_c).any() or not (pivots > 0).all():
-            continue
-        L = sp.csr_array(factors.L)
-        order = np.argsort(factors.perm_c)
-        left = moved[order][:, order] - L @ sp.diags_array(pivots) @ L.T
-        terms = abs(moved[order][:, order]) + abs(L) @ sp.diags_array(pivots) @ abs(L.T)
-        longest = float(np.diff(L.indptr).max()) + 4
-        missed = float((abs(left) + longest * 2 * _EPS * terms).sum(axis=1).max()) * (1 + 1e-9)
-        return -missed - shift * (1 + 1e-9)
+        missed = _missed_by_factors(B, margin * size)
+        if missed is not None:
+            return -missed - margin * size * (1 + 1e-9)
     return -np.inf
+
+
+def _missed_by_factors(B: Any, shift: float) -> float | None:
+    """By how much the eigenvalues of B plus a shift may be below 0, by factors LDL' with D > 0; None if it has none."""
+    moved = sp.csc_array(B + sp.diags_array(np.full(B.shape[0], shift)))
+    try:
+        factors = splu(moved, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    except RuntimeError:
+        return None
+    pivots = factors.U.diagonal()
+    if (factors.perm_r != factors.perm_c).any() or not (pivots > 0).all():
+        return None
+    L = sp.csr_array(factors.L)
+    order = np.argsort(factors.perm_c)
+    left = moved[order][:, order] - L @ sp.diags_array(pivots) @ L.T
+    terms = abs(moved[order][:, order]) + abs(L) @ sp.diags_array(pivots) @ abs(L.T)
+    longest = float(np.diff(L.indptr).max()) + 4
+    return float((abs(left) + longest * 2 * _EPS * terms).sum(axis=1).max()) * (1 + 1e-9)

@@ -22,10 +22,14 @@ import scipy.sparse as sp
 from paretoclf.common.checks import Array, check_number, check_vector, real_array
 from paretoclf.common.errors import InputError
 from paretoclf.common.files import AnyFile
+from paretoclf.common.tolerances import SAME_MIRRORED
 from paretoclf.problem.mps import read_program
 
 #: What OSQP calls infinite: a bound of this size is none.
 INFINITE = 1e30
+
+#: What makes a whole matrix of a triangle, dense or sparse.
+_WHOLE = "P + P.T - diag, with diag = np.diag(np.diag(P)), or scipy.sparse.diags_array(P.diagonal()) of a sparse P"
 
 #: The vectors that may move.
 _MOVE = ("q", "l", "u")
@@ -38,8 +42,9 @@ class QP:
     Parameters
     ----------
     P : array or sparse matrix of shape (n, n), or None
-        Symmetric and positive semidefinite (negative, where ``maximise``); None is 0. That it is so is proved with the
-        path, or refused.
+        Symmetric and positive semidefinite (negative, where ``maximise``); None is 0. Of entries that differ from
+        their mirror images by rounding the mean is taken. That it is semidefinite is proved by who is given the QP, up
+        to rounding (`paretoclf.problem.convex`), or refused.
     q : array of shape (n,)
         Costs.
     A : array or sparse matrix of shape (m, n), or None
@@ -61,7 +66,8 @@ class QP:
     Raises
     ------
     InputError
-        If shapes do not fit, a number is not finite, a lower bound is above the upper one, or names are the same.
+        If shapes do not fit, a number is not finite, P is not symmetric, a lower bound is above the upper one, or names
+        are the same.
 
     Notes
     -----
@@ -197,9 +203,23 @@ def _matrix(given: Any, name: str, shape: tuple[int | None, int]) -> Any:
         raise InputError(f"{name} must be finite, got {float(M.data[~np.isfinite(M.data)][0])}")
     M.sum_duplicates()
     M.eliminate_zeros()
-    if name == "P" and (apart := abs(M - M.T)).nnz and apart.max() > 0.0:
-        raise InputError(f"P must be symmetric, got entries that differ by {apart.max():.1e} from their mirror images")
-    return M
+    return _mirrored(M) if name == "P" else M
+
+
+def _mirrored(P: Any) -> Any:
+    """P with the mean of each entry and its mirror image, which differ by rounding at most."""
+    apart = sp.coo_array(abs(P - P.T))
+    if not apart.nnz or apart.max() == 0.0:
+        return P
+    size = np.sqrt(np.abs(P.diagonal()))
+    i, j = apart.coords
+    if (apart.data <= SAME_MIRRORED * size[i] * size[j]).all():
+        return sp.csc_array(0.5 * (P + P.T))
+    got = f"got entries that differ by {apart.max():.1e} from their mirror images"
+    for rest, triangle in ((sp.tril(P, -1), "an upper"), (sp.triu(P, 1), "a lower")):
+        if not rest.nnz:
+            raise InputError(f"P must be symmetric, {got}: it is {triangle} triangle. Pass {_WHOLE}")
+    raise InputError(f"P must be symmetric, {got}")
 
 
 def _bounds(given: Any, m: int, name: str) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
@@ -18,6 +19,7 @@ from paretoclf.proof.cone_judge import ConeJudge
 from paretoclf.proof.cone_line import ConeLine
 from paretoclf.proof.cone_pair import Pair
 from paretoclf.proof.cone_rays import judge_chain
+from paretoclf.proof.convexity import added, said_of
 from paretoclf.proof.parts import Proof
 from paretoclf.proof.points.cone_program import ConeProgram
 from paretoclf.proof.points.cone_upper import upper_bound
@@ -52,14 +54,17 @@ class BandProof(Proof[CellCertificate]):
         The largest distance of both bounds on each piece.
     gap : array of shape (k,)
         The same, relative to the smallest optimal value that the piece can have; infinite where nothing is proved.
+    note : str
+        What `explain` adds about the problem that was judged.
     """
 
     pairs: tuple[Pair, ...] = field(repr=False)
     pieces: tuple[ConePiece, ...] = field(repr=False)
     eps: float
     ceiling: float
+    note: str = field(default="", repr=False)
 
-    part, whole, residuals, samples, kernel, note = "piece", "", MappingProxyType[str, Array]({}), None, None, ""
+    part, whole, residuals, samples, kernel = "piece", "", MappingProxyType[str, Array]({}), None, None
 
     @property
     def t(self) -> Array:
@@ -128,7 +133,11 @@ class BandProof(Proof[CellCertificate]):
 
     def explain(self, tol: float | None = None) -> str:
         """Say in words what is proved, and where it is worst."""
-        tol, j = self.eps if tol is None else tol, int(np.argmax(self.gap))
+        return f"{self._explained(self.eps if tol is None else tol)}{'. ' if self.note else ''}{self.note}"
+
+    def _explained(self, tol: float) -> str:
+        """What is proved, and where it is worst."""
+        j = int(np.argmax(self.gap))
         if self.why:
             return f"Not proved: {self.why}"
         largest = f"{self.gap[j]:.1e}, between t = {self.pairs[j].t:.6g} and {self.pairs[j + 1].t:.6g}"
@@ -173,7 +182,17 @@ def prove_band(judge: ConeJudge, points: tuple[Array, Array, Array, Array], eps:
     """
     t, x, y, z = points
     pairs = judge.pairs(t, x, y, z)
-    return BandProof(tuple(pairs), tuple(judge.pieces(pairs[:-1], pairs[1:])), eps, judge.ceiling)
+    pieces = tuple(judge.pieces(pairs[:-1], pairs[1:]))
+    return BandProof(tuple(pairs), pieces, eps, judge.ceiling, note_of(judge.line, pairs))
+
+
+def note_of(line: ConeLine, pairs: Sequence[Pair]) -> str:
+    """What is to be said of the convexity of a line, of which there are pairs."""
+    if line.shift is None and line.lacks is None:
+        return ""
+    sizes = np.maximum([abs(pair.value) for pair in pairs], floor_of(pairs))
+    more = added(line, np.array([pair.t for pair in pairs]), np.array([pair.x for pair in pairs]))
+    return said_of(line, float(np.max(more / np.maximum(sizes, np.finfo(float).tiny), initial=0.0)))
 
 
 def judge_cone_ray(line: ConeLine, status: str, ray: Array) -> RayProof:

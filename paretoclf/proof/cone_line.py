@@ -66,12 +66,6 @@ class ConeLine(ProgramLine):
     def _moving(self) -> tuple[AffineMatrix, AffineMatrix]:
         return AffineMatrix(self.base.P, self.speeds[0]), AffineMatrix(self.base.A, self.speeds[1])
 
-    @cached_property
-    def convex(self) -> bool:
-        """Whether P is proved positive semidefinite at both ends, and so between."""
-        ends = (self.base,) if self.P_stop is None else (self.base, self.end)
-        return all(bool(end.curvature.min(initial=0.0) >= 0.0) for end in ends)
-
     def at(self, t: float) -> ConeProgram:
         """The program at t."""
         q, b = between(self.q, t), between(self.b, t)

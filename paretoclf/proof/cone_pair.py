@@ -15,9 +15,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from paretoclf.common.checks import Array, Index, Mask
+from paretoclf.problem.definite import strong_convexity
 from paretoclf.proof.cone_line import GRID, ConeLine
 from paretoclf.proof.cone_line_box import line_box
 from paretoclf.proof.cone_rows import Moving, dot, inverse, mixed
+from paretoclf.proof.convexity import semidefinite
 from paretoclf.proof.points.cone_lower import in_dual
 from paretoclf.proof.points.cones import contains, project_dual
 from paretoclf.proof.points.enclosure import equations
@@ -141,7 +143,8 @@ class PairJudge:
     def __init__(self, line: ConeLine, ceiling: float, inside: Array | None = None) -> None:
         self.line, self.ceiling, self.box = line, ceiling, line_box(line, ceiling)
         self.inside = inside
-        self.wide: Mask = self.box.wide
+        self.strong = self._bent_alone()
+        self.wide: Mask = self.box.wide & (self.strong == 0.0)
         zero = np.arange(line.equations)
         moving = np.append(np.ones(line.n), [0.0, 0.0])
         speeds: Any = (None, None) if line.stands else line.speeds
@@ -151,6 +154,13 @@ class PairJudge:
         if not line.stands:
             self.longer = self.longer + np.diff(speeds[0].indptr) + np.diff(sp.csc_array(speeds[1]).indptr)
         self._q_sizes, self._b_sizes, self._constant_sizes = (abs(each) for each in (line.q, line.b, line.constant))
+
+    def _bent_alone(self) -> Array:
+        """Proved curvature of columns without bounds in which rounding left next to none: they need not be enclosed."""
+        line = self.line
+        if line.shift is None or not line.stands:
+            return np.zeros(line.n)
+        return np.where(self.box.wide & (line.shift[0] > 0.0), strong_convexity(line.base.P), 0.0)
 
     @cached_property
     def curved(self) -> Index:
@@ -176,7 +186,7 @@ class PairJudge:
     def why(self) -> str:
         """What keeps every pair from being proved; mostly nothing."""
         line = self.line
-        if not line.convex:
+        if not semidefinite(line) or (line.lacks is not None and not line.stands):
             return "P is not proved positive semidefinite"
         P, A = line.speeds if not line.stands else (sp.csr_array((0, line.n)),) * 2
         moving = (abs(P).sum(axis=0) + abs(A).sum(axis=0) > 0) & self.wide
@@ -199,6 +209,29 @@ class PairJudge:
         rounding = 4 * (apart.shape[1] + 4 + int(self.P.long.max(initial=0))) * _EPS * dot(np.abs(apart), size)
         return np.asarray(np.maximum(bent, 0.0) * WIDER + rounding)
 
+    def _bending(self, missed: Array, apart: Array) -> Array:
+        """Upper bounds of what multipliers that miss stationarity may cost in columns that the objective bends.
+
+        With r missed, c of curvature and e from x to y, ``r (x - x') - c (x' - y)^2 / 2`` is at most
+        ``r^2 / c + c e^2 / 2`` for every x', and that, as the energy, is convex in r and e.
+        """
+        at = np.flatnonzero(self.strong > 0.0)
+        c, r, e = self.strong[at], missed[:, at], apart[:, at]
+        with np.errstate(over="ignore"):
+            return np.asarray((r**2 / c + 0.5 * c * e**2).sum(axis=1) * WIDER)
+
+    def _hollow(self, reach: Array, apart: Array) -> Array:
+        """Upper bounds of what negative curvature may cost: each point that matters is so far from y at most.
+
+        Once more what x and y are apart makes good that their energy is not convex, either.
+        """
+        lacks = self.line.lacks
+        if lacks is None:
+            return np.zeros(len(reach))
+        away = np.where((lacks > 0.0) & self.wide, np.inf, reach + 2 * apart)
+        with np.errstate(invalid="ignore"):
+            return np.asarray(0.5 * np.where(lacks > 0.0, lacks * away**2, 0.0).sum(axis=1) * WIDER)
+
     def pair(self, t: float, x: Array, y: Array, z: Array) -> Pair:
         """A pair near a float one."""
         return self.pairs(np.array([t]), x[None], y[None], z[None])[0]
@@ -214,7 +247,9 @@ class PairJudge:
         reach = np.maximum(np.abs(self.box.low - near.x), np.abs(self.box.high - near.x)) * (1 + 2 * _EPS)
         reach = np.where(self.wide, 0.0, reach + near.x_radius)
         around = near.x_radius + y_radius + 2 * _EPS * (np.abs(near.x) + np.abs(y))
-        bent = self.energy(t, near.x - y, around)
+        apart, strong = np.abs(near.x - y) + around, self.strong > 0.0
+        bent = self.energy(t, near.x - y, around) + self._hollow(reach, apart) + self._bending(missed, apart)
+        missed, reach = np.where(strong, 0.0, missed), np.where(strong, 0.0, reach)
         value, off = self.values(t, near.x, near.x_radius)
         inside = None if self.inside is None else self.points(t, mixed(self.inside, t))
         numbers = near.x, near.x_radius, near.s, near.s_radius, y, y_radius, z, z_radius, missed, reach

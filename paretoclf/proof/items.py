@@ -10,7 +10,8 @@ import scipy.sparse as sp
 from paretoclf.common.checks import Array
 from paretoclf.common.tolerances import OWN_TERMS
 from paretoclf.engine.reduction.of_items import RowsOfItems
-from paretoclf.engine.reduction.program import Points
+from paretoclf.engine.reduction.program import Points, ProgramLine
+from paretoclf.problem.convex import Convexity
 from paretoclf.problem.parametric_qp import ParametricQP, Trace
 from paretoclf.proof.line import LineProof
 from paretoclf.proof.programs import prove_program
@@ -23,9 +24,17 @@ def prove_items(problem: ParametricQP, found: Trace, parameter: str = "t") -> Li
     rows, t, x = RowsOfItems.of(problem), np.asarray(found.t, dtype=np.float64), found.v[..., : problem.n]
     with np.errstate(invalid="ignore", over="ignore"):  # what is not a number is not proved
         points = Points.of(x, rows.multipliers(found.y))
-        proof = prove_program(rows.line, t, points, parameter, rows.prices)
+        proof = prove_program(_rounded(rows.line), t, points, parameter, rows.prices)
         off = {"values": _apart(problem, x, found.v), "free": _free(problem, found.y)}
     return replace(proof, residuals={**proof.residuals, **off})
+
+
+def _rounded(line: ProgramLine) -> ProgramLine:
+    """The line with what rounding took from P; one that is not convex by more stays, and is not proved."""
+    found = Convexity.of(line.P)
+    if found.shift is None:
+        return line
+    return replace(line, P=found.P, shift=np.stack([found.shift, found.shift]))
 
 
 def _apart(QP: ParametricQP, x: Array, v: Array) -> Array:

@@ -17,13 +17,17 @@ import numpy as np
 from paretoclf.common.checks import Array
 from paretoclf.common.tolerances import CERTIFY, PLANE_AREA
 from paretoclf.engine.reduction.plane import ProgramPlane
+from paretoclf.engine.reduction.program import ProgramLine
 from paretoclf.proof.cells import CellsProof
-from paretoclf.proof.programs import CONDITIONS, JUDGED, indefinite, judged
+from paretoclf.proof.convexity import added, box_of, lost, said_of, semidefinite
+from paretoclf.proof.programs import CONDITIONS, JUDGED, judged
 from paretoclf.proof.rays import RayProof
 from paretoclf.proof.row_units import Sizes
 
 #: Numbers in the columns and multipliers of polygons that are judged together, for each corner.
 _TOGETHER = 2**15
+
+_TINY = float(np.finfo(float).tiny)
 
 
 @dataclass(frozen=True, repr=False)
@@ -84,6 +88,8 @@ def judge_polygons(plane: ProgramPlane, polygons: Sequence[Array], x: Sequence[A
     """
     line, parts = plane.line, []
     sizes = Sizes(line)
+    corners = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    cost = lost(line, box_of(line, plane.data(corners)[1])) if line.lacks is not None else 0.0
     step = max(1, _TOGETHER // (line.n + line.m))
     for first in range(0, len(polygons), step):
         own = slice(first, first + step)
@@ -97,11 +103,25 @@ def judge_polygons(plane: ProgramPlane, polygons: Sequence[Array], x: Sequence[A
         )
         of = _OfPolygons(ends - counts, counts)
         seen = judged(line, sizes, plane.data(points), X, Z, of)
-        relative = of.largest(seen.gaps / seen.sizes)
-        parts.append(np.vstack([seen.residuals, of.largest(seen.gaps), relative]))
-    *each, gaps, relative = np.concatenate(parts, axis=1) if parts else np.zeros((6, 0))
-    residuals = dict(zip(CONDITIONS, each, strict=True)) | {"curvature": np.full(gaps.size, indefinite(line.P))}
-    return MapProof(relative, relative, gaps, residuals, note=JUDGED)
+        bounds = seen.gaps + cost
+        least = -of.largest(-seen.sizes)
+        parts.append(np.vstack([seen.residuals, of.largest(bounds), of.largest(bounds / seen.sizes), least]))
+    *each, gaps, relative, known = np.concatenate(parts, axis=1) if parts else np.zeros((7, 0))
+    proved = semidefinite(line)
+    residuals = dict(zip(CONDITIONS, each, strict=True)) | {"curvature": np.full(gaps.size, 0.0 if proved else 1.0)}
+    said = said_of(line, _share_of_shift(line, polygons, x, known), cost)
+    return MapProof(relative, relative, gaps, residuals, note=f"{JUDGED} {said}".rstrip())
+
+
+def _share_of_shift(line: ProgramLine, polygons: Sequence[Array], x: Sequence[Array], sizes: Array) -> float:
+    """What the shift of P adds to the value at most, relative to what the gaps of the polygons are relative to."""
+    if line.shift is None:
+        return 0.0
+    most = 0.0
+    for polygon, M, size in zip(polygons, x, sizes.tolist(), strict=True):
+        corners = np.insert(polygon, 0, 1.0, axis=1) @ M.T
+        most = max(most, float(added(line, np.zeros(len(corners)), corners).max()) / max(size, _TINY))
+    return most
 
 
 class _OfPolygons:

@@ -9,10 +9,10 @@ Residuals are ``"rows"``: equations and inequalities, each against its own terms
 and its coefficients times the columns; ``"stationarity"``: each entry of the gradient, likewise; ``"signs"``: what each
 multiplier that is negative adds to a gradient, against the terms of that; ``"slackness"``: of each inequality the
 smaller of its slack, against the terms of the row, and its multiplier, as for signs (where the slack is below
-``RESIDUAL_ROUNDING``, the slack); ``"curvature"``: by how much P is not proved positive semidefinite, relative to its
-largest entry. No unit is less than ``OWN_TERMS`` (for slacks and multipliers ``OWN_SIZE``) of what it would be if all
-columns, or multipliers, were as large as the largest on the segment that equations or P connect with it: of that much
-doubles know nothing.
+``RESIDUAL_ROUNDING``, the slack); ``"curvature"``: 1 where P, with what the line says that it lacks, is not proved
+positive semidefinite (`paretoclf.proof.convexity`; what that may cost is part of the gap). No unit is less than
+``OWN_TERMS`` (for slacks and multipliers ``OWN_SIZE``) of what it would be if all columns, or multipliers, were as
+large as the largest on the segment that equations or P connect with it: of that much doubles know nothing.
 
 To the gap is added what is wrong with signs and with the gradient, as far as it moves the value at the points: a
 multiplier of the wrong sign times the terms of its row, a missed entry of the gradient times its column. No price of
@@ -35,9 +35,9 @@ from paretoclf.common.checks import Array, Index
 from paretoclf.common.tolerances import CERTIFY, POINT, PRODUCT_ROUNDING, RESIDUAL_ROUNDING
 from paretoclf.engine.reduction.products import blocks, turned
 from paretoclf.engine.reduction.program import AnyPoints, ProgramLine, between, side_at
-from paretoclf.problem.definite import least_curvature
 from paretoclf.problem.parametric_qp import shortest_stretch
 from paretoclf.proof import bernstein
+from paretoclf.proof.convexity import lost, semidefinite
 from paretoclf.proof.line import LineProof
 from paretoclf.proof.row_units import Sizes, Units
 from paretoclf.proof.scale import sizes_of
@@ -60,15 +60,10 @@ def prove_program(
     ``prices`` (2, m) are what a unit costs by which a row is exceeded, infinite where it is hard; by default all are.
     """
     residuals, gaps, sizes, duals = bounds_of(line, t, points, prices)
-    residuals["curvature"] = np.full(len(gaps), indefinite(line.P))
-    return LineProof.of(bernstein.pairs(t), (gaps, sizes, np.zeros_like(gaps), duals), residuals, parameter=parameter)
-
-
-def indefinite(P: Any) -> float:
-    """By how much a matrix is not proved positive semidefinite, relative to its largest entry."""
-    largest = float(abs(P).max()) if P.nnz else 0.0
-    lacking = max(0.0, -float(least_curvature(P, signs=True).min(initial=0.0)))
-    return lacking / largest if largest else 0.0
+    residuals["curvature"] = np.full(len(gaps), 0.0 if semidefinite(line) else 1.0)
+    cost = lost(line)
+    bounds = gaps + cost, sizes, np.zeros_like(gaps), duals - cost
+    return LineProof.of(bernstein.pairs(t), bounds, residuals, parameter=parameter)
 
 
 def bounds_of(

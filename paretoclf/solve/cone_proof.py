@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,7 +15,9 @@ import scipy.sparse as sp
 from paretoclf.common.checks import Array, Index, check_positive_number
 from paretoclf.common.errors import InputError, SolveError
 from paretoclf.common.tolerances import CERTIFY
+from paretoclf.problem.convex import Convexity, not_convex
 from paretoclf.proof.certificates import Certificate
+from paretoclf.proof.convexity import said_of_lack, said_of_shift
 from paretoclf.proof.evidence import Condition, DualityTable, Judged, judge
 from paretoclf.proof.points.cone import (
     ConeBounds,
@@ -24,6 +27,7 @@ from paretoclf.proof.points.cone import (
     infeasibility,
     missed_stationarity,
 )
+from paretoclf.proof.points.cone_box import implied_box
 from paretoclf.proof.points.cones import Cone, project
 from paretoclf.proof.scale import Objective, Scale, largest_of_rows
 from paretoclf.solve.candidates import numbers_of, other_points
@@ -197,6 +201,7 @@ def certify_problem(
             "grade(problem, {'x': value})"
         )
     compiled = _compile(model)
+    compiled.check_convex(np.inf)
     infeasible = compiled.status in (cp.INFEASIBLE, cp.INFEASIBLE_INACCURATE)
     if infeasible or compiled.status in (cp.UNBOUNDED, cp.UNBOUNDED_INACCURATE):
         infeasible = infeasible or _without_points(model)  # with a ray besides, a solver may say either
@@ -208,6 +213,7 @@ def certify_problem(
     numbers = _held(model)
     bounds = cone_bounds(compiled.program, compiled.x, compiled.z, _others(compiled, numbers, more), 0.1 * tol)
     judged = judge_problem(model, numbers, compiled, bounds)
+    compiled.check_convex(tol * judged.certificate.scale)
     lower, upper = bounds.lower + compiled.offset, bounds.upper + compiled.offset
     certificate = judged.certificate
     unabsorbed = compiled.by_variable(bounds.unabsorbed)
@@ -259,6 +265,7 @@ class CompiledCone:
     offset: float
     columns: Mapping[str, Index]
     rows: Mapping[str, Index]
+    convexity: Convexity | None = field(default=None, repr=False)
 
     @classmethod
     def of(cls, model: Model, compiled: tuple[Any, Any, Any]) -> CompiledCone:
@@ -269,7 +276,9 @@ class CompiledCone:
         nothing = np.isposinf(b) & (np.repeat([c.kind for c in cones], [c.size for c in cones]) == "nonnegative")
         if nothing.any():  # x <= inf: a row that says 0 <= 1 has its place
             A, b = sp.diags_array(np.where(nothing, 0.0, 1.0)) @ sp.csc_array(A), np.where(nothing, 1.0, b)
-        program = ConeProgram(data.get("P", sp.csc_array((n, n))), data["c"], A, b, cones)
+        given = ConeProgram(data.get("P", sp.csc_array((n, n))), data["c"], A, b, cones)
+        convexity = Convexity.of(given.P)
+        program = given if convexity.shift is None else ConeProgram(convexity.P, data["c"], A, b, cones)
         starts = data["param_prob"].var_id_to_col
         # Symmetric variables are fewer numbers than entries: a block ends where the next begins.
         ends = dict(zip(sorted(starts.values()), [*sorted(starts.values())[1:], n], strict=True))
@@ -280,7 +289,7 @@ class CompiledCone:
             if own:
                 columns[name] = np.concatenate([np.arange(start, ends[start]) for start in own])
         offset, rows = float(inverse[-1][cp.settings.OFFSET]), _rows(model, chain, inverse, n, m)
-        return cls(program, np.zeros(n), np.zeros(m), "not solved", offset, columns, rows)
+        return cls(program, np.zeros(n), np.zeros(m), "not solved", offset, columns, rows, convexity)
 
     def solved(self, raw: Any, unit: tuple[float, float] = (1.0, 1.0)) -> CompiledCone:
         """With the numbers that Clarabel returned, in units of x and of z.
@@ -305,6 +314,60 @@ class CompiledCone:
         """Other points for its bounds, the user's own first."""
         stalled = self.status != cp.OPTIMAL
         return other_points(self.program, (self.x, self.z), numbers, self.columns, self.rows, stalled)
+
+    def check_convex(self, size: float) -> None:
+        """InputError if P is not convex by more than rounding, and that may cost more than so much."""
+        convexity = self.convexity
+        if convexity is None or convexity.lacks is None:
+            return
+        cost = self.lost
+        if not (np.isfinite(cost) and cost <= size):
+            why = f", which may cost {cost:.2g}" if np.isfinite(cost) else ""
+            raise not_convex(self.program.P, convexity.lacks, self.entry, why)
+
+    @cached_property
+    def lost(self) -> float:
+        """What the negative curvature of P may cost; infinite where the constraints do not bound its variables."""
+        lacks = None if self.convexity is None else self.convexity.lacks
+        if lacks is None:
+            return 0.0
+        low, high = implied_box(self.program)
+        hollow = lacks > 0.0
+        return 0.5 * float(lacks[hollow] @ (high - low)[hollow] ** 2) * (1 + 1e-9)
+
+    def added(self, x: Array) -> float:
+        """What rounding took from the objective at a point, and is added to it."""
+        shift = None if self.convexity is None else self.convexity.shift
+        return 0.0 if shift is None else 0.5 * float(shift @ x**2)
+
+    def said_of(self, x: Array, scale: float) -> str:
+        """What is to be said of the convexity of P, at a point; nothing where it is proved as it is."""
+        convexity, said = self.convexity, []
+        if convexity is None:
+            return ""
+        if convexity.shift is not None:
+            share = convexity.shift / np.where(convexity.shift > 0, self.program.P.diagonal() - convexity.shift, 1.0)
+            said.append(said_of_shift(float(share.max()), self.added(x) / scale))
+        if convexity.lacks is not None:
+            said.append(said_of_lack(convexity.lacks, self.lost))
+        return " ".join(said)
+
+    def point_of(self, numbers: Mapping[str, Any]) -> Array:
+        """The solver's point, with the entries that are known by name."""
+        x = self.x.copy()
+        for name, at in self.columns.items():
+            given = flat(numbers[name])
+            if given.size == at.size:
+                x[at] = given
+        return x
+
+    def entry(self, j: int) -> str:
+        """Name of the entry of a variable that column j is; of one that CVXPY added, what it was added for."""
+        for name, at in self.columns.items():
+            if j in at:
+                k = int(np.flatnonzero(at == j)[0])
+                return f"{name}[{k}]" if at.size > 1 else name
+        return self.variable(j)
 
     def variable(self, j: int) -> str:
         """Name of the variable that column j belongs to; of one that CVXPY added, the nearest of the user's."""
@@ -337,15 +400,31 @@ class CompiledCone:
         return next((name for name, at in self.rows.items() if row in at), "a constraint that CVXPY added")
 
 
+def refuse_not_convex(model: Model) -> None:
+    """InputError if the quadratic part of a problem, of which no solution is found, is not convex."""
+    CompiledCone.of(model, _compiled_data(model)).check_convex(0.0)
+
+
 def _compile(model: Model) -> CompiledCone:
+    found = _compiled_data(model)
+    compiled, solver = CompiledCone.of(model, found), found[1].solver
+    raw = solver.solve_via_data(found[0], False, False, conic_settings("reference"))
+    try:
+        return compiled.solved(raw)
+    except SolveError:
+        compiled.check_convex(0.0)  # what is not convex has no numbers
+        raise
+
+
+def _compiled_data(model: Model) -> tuple[Any, Any, Any]:
+    """Data, chain and inverse data."""
     try:
         # What is not DPP compiles with the values of its parameters in place of them: nobody moves them here.
         fixed = not model.problem.is_dcp(dpp=True)
-        data, chain, inverse = problem_data(model.problem, ignore_dpp=fixed)
+        found = problem_data(model.problem, ignore_dpp=fixed)
     except cp.SolverError as error:
         raise InputError(f"problem must compile to a cone program: {error}") from None
-    raw = chain.solver.solve_via_data(data, False, False, conic_settings("reference"))
-    return CompiledCone.of(model, (data, chain, inverse)).solved(raw)
+    return found[0], found[1], found[2]
 
 
 def cones_of(data: Mapping[str, Any]) -> list[Cone]:
@@ -386,6 +465,7 @@ def judge_alone(model: Model, numbers: Mapping[str, Any]) -> Judged:
     numbers = dict(numbers)
     try:
         compiled = _compile(model) if known is None else known()
+        compiled.check_convex(np.inf)
         if compiled.status not in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE):
             raise SolveError(f"CLARABEL calls the compiled program {compiled.status!r}")
     except (InputError, SolveError) as error:
@@ -413,7 +493,8 @@ def judge_problem(model: Model, numbers: Mapping[str, Any], compiled: CompiledCo
         raise InputError(
             f"problem must hold no indicator and no suppfunc, write their constraints out: {error}"
         ) from None
-    value = model.sense * theirs
+    point = compiled.point_of(numbers)
+    value = model.sense * theirs + compiled.added(point)
     scale, rounding = _scale(compiled, numbers, value), _rounding(compiled, bounds, numbers)
     judged = judge(
         value,
@@ -423,7 +504,7 @@ def judge_problem(model: Model, numbers: Mapping[str, Any], compiled: CompiledCo
         stationarity=_stationarity(compiled, numbers),
         scale=scale.size,
         rounding=2.0 * rounding,  # of either value
-        note=_what_is_missing(compiled, bounds),
+        note=f"{compiled.said_of(point, scale.size)} {_what_is_missing(compiled, bounds)}".strip(),
     )
     judged = judged.revised(
         primal_value=theirs,
@@ -464,10 +545,8 @@ def _rounding_of_added(compiled: CompiledCone, of_rows: Array) -> float:
 
 
 def _what_is_missing(compiled: CompiledCone, bounds: ConeBounds) -> str:
-    """Say why there is no lower bound, or why it cannot be close: the matrix, or a variable without bounds."""
+    """Say why there is no lower bound: a variable without bounds."""
     said = []
-    if bounds.indefinite > 0:
-        said.append(f"P is not proved positive semidefinite, by {bounds.indefinite:.1e}.")
     if not np.isfinite(bounds.lower):
         names = compiled.by_variable(bounds.unabsorbed)
         worst = next(iter(names), "?")
@@ -478,7 +557,7 @@ def _what_is_missing(compiled: CompiledCone, bounds: ConeBounds) -> str:
             if size > rounding
             else "are dual feasible there to rounding only"
         )
-        missed = "" if said else f", and the multipliers {by}"
+        missed = f", and the multipliers {by}"
         what, remedy = f"The variable {worst}" if known else worst, "it" if known else worst.removeprefix(ADDED).strip()
         said.append(f"{what} has no bounds that the constraints imply{missed}. Bound {remedy}.")
     return " ".join(said)

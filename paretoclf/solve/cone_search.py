@@ -23,7 +23,7 @@ from paretoclf.common.checks import Array
 from paretoclf.common.errors import InputError
 from paretoclf.common.progress import meter
 from paretoclf.engine.reduction.program import between
-from paretoclf.proof.cone_band import OF_LARGEST, BandProof, floor_of
+from paretoclf.proof.cone_band import OF_LARGEST, BandProof, floor_of, note_of
 from paretoclf.proof.cone_bends import NOTHING, ConePiece
 from paretoclf.proof.cone_judge import ConeJudge
 from paretoclf.proof.cone_line import ConeLine
@@ -127,8 +127,6 @@ def search(
         If a pair cannot be proved, or is not as close as eps: with what stands in the way.
     """
     began = time.perf_counter()
-    if not line.convex:
-        raise InputError("the quadratic term of the problem must be convex, which is not proved of what CVXPY compiled")
     solver = ConeSolver(line, min(max(_SHARE * eps, _FINEST), _COARSEST))
     if known is None:
         found = {t: solver(t) for t in (0.0, 1.0)}
@@ -202,9 +200,8 @@ def _everywhere(
     solves = solver.solves + sum(count for _, count in covered)
     pairs = [*(each for each, _ in made), first[-1]]
     t, x, y, z = (np.stack([each.raw[i] for each in pairs]) for i in range(4))
-    proof = BandProof(
-        tuple(each.pair for each in pairs), tuple(piece for _, piece in made), task.eps, task.judge.ceiling
-    )
+    proved, pieces = tuple(each.pair for each in pairs), tuple(piece for _, piece in made)
+    proof = BandProof(proved, pieces, task.eps, task.judge.ceiling, note_of(task.judge.line, proved))
     return (t, x, y, z), proof, solves
 
 

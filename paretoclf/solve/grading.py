@@ -29,7 +29,7 @@ from paretoclf.common.checks import check_positive_number
 from paretoclf.common.errors import InputError, SolveError
 from paretoclf.common.tolerances import CERTIFY, HOMEWORK
 from paretoclf.proof.evidence import Condition
-from paretoclf.solve.cone_proof import ProblemProof, certify_problem
+from paretoclf.solve.cone_proof import ProblemProof, certify_problem, refuse_not_convex
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Model, conic_settings, dense, without_values
 from paretoclf.solve.programs import evaluate, held
@@ -103,6 +103,8 @@ def grade(
     InputError
         If a name is missing, unknown or given twice, a shape does not fit, or `certify_problem` does not take the
         problem.
+    SolveError
+        If no solution of the problem is found.
 
     Examples
     --------
@@ -127,7 +129,11 @@ def grade(
     multipliers = None if duals is None else _named(duals, model.constraints, "duals", "constraints")
     own = cp.Problem(problem.objective, problem.constraints)  # its status and value are not those of the user's
     with _kept(model):
-        _solve(own, **conic_settings("reference"))
+        try:
+            _solve(own, **conic_settings("reference"))
+        except cp.SolverError as error:
+            refuse_not_convex(model)
+            raise SolveError(f"CLARABEL finds no solution of the problem itself: {error}") from None
         reference = {name: held(part) for name, part in (*model.variables.items(), *model.constraints.items())}
         solved = certify_problem(own, tol)
         if solved.certificate is None or any(reference[name] is None for name in model.variables):

@@ -14,6 +14,7 @@ from paretoclf.common.checks import Array
 from paretoclf.common.errors import InputError
 from paretoclf.common.tolerances import SOLVER_FAST, SOLVER_REFERENCE
 from paretoclf.proof.certificates import Certificate
+from paretoclf.solve.forms import check_forms
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.words import why_not_convex
 
@@ -79,6 +80,7 @@ class Model:
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise InputError(f"names of variables and labels of constraints must differ, got {twice[0]!r} twice")
+        check_forms(problem)
         return cls(problem, dict(named), dict(labelled), thin)
 
     @property

@@ -13,6 +13,7 @@ from paretoclf.common.errors import InputError
 from paretoclf.engine.reduction.of_arrays import line_of
 from paretoclf.engine.reduction.program import between
 from paretoclf.problem.qp import QP
+from paretoclf.proof.convexity import convex_line
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import conic_settings
 
@@ -38,7 +39,7 @@ class LineOfArrays:
         if set(first) != set(last):
             alone = next(iter(set(first) ^ set(last)))
             raise InputError(f"start and stop must have the same parameters, got {alone} in one of them only")
-        self.line = line_of(qp, first, last)
+        self.line = convex_line(line_of(qp, first, last))
         if not still and all(np.array_equal(*getattr(self.line, key)) for key in "qb"):
             raise InputError("start and stop must differ in a parameter that moves something: nothing moves")
         self.ends: Any = tuple({name: np.array(value) for name, value in end.items()} for end in (first, last))
@@ -48,7 +49,7 @@ class LineOfArrays:
     def here(cls, qp: QP) -> LineOfArrays:
         """The point at which every parameter is 0, as a line on which nothing moves."""
         made = cls.__new__(cls)
-        made.qp, made.line, made.ends, made.seconds = qp, line_of(qp, {}, {}), ({}, {}), 0.0
+        made.qp, made.line, made.ends, made.seconds = qp, convex_line(line_of(qp, {}, {})), ({}, {}), 0.0
         return made
 
     def assign(self, point: Any) -> None:
@@ -80,7 +81,10 @@ class LineOfArrays:
     def solve(self, t: float) -> float:
         """The optimal value at t, by Clarabel at its reference accuracy; nan where it finds none."""
         problem = problem_of(self.qp, self._values_at(t))
-        problem.solve(solver="CLARABEL", **conic_settings("reference"))
+        try:
+            problem.solve(solver="CLARABEL", **conic_settings("reference"))
+        except cp.SolverError:
+            return float("nan")
         found = problem.status in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE)
         return float(problem.value) if found else float("nan")
 

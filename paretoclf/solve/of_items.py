@@ -14,6 +14,7 @@ from paretoclf.common.errors import InputError
 from paretoclf.engine.reduction.of_items import RowsOfItems
 from paretoclf.engine.reduction.program import Reading, between, side_at
 from paretoclf.problem.parametric_qp import ParametricQP
+from paretoclf.proof.convexity import convex_line
 from paretoclf.solve.lazily import clarabel
 from paretoclf.solve.model import conic_settings
 
@@ -43,6 +44,7 @@ class LineOfItems:
     >>> import numpy as np
     >>> from paretoclf.path.of_problem import trace_problem
     >>> from paretoclf.problem.parametric_qp import ParametricQP
+    from paretoclf.proof.convexity import convex_line
     >>> from paretoclf.solve.of_items import LineOfItems
     >>> q, box = np.array([[0.0, 1.0], [-3.0, 1.0]]), np.ones((2, 2))
     >>> path = trace_problem(LineOfItems(ParametricQP.hard(np.eye(2), np.zeros((0, 2)), q, 0 * box, box)))
@@ -70,7 +72,7 @@ class LineOfItems:
         for name, size in sizes.items():
             self.names[name] = Reading((size,), np.arange(begin, begin + size), np.ones(size))
             begin += size
-        self.line = RowsOfItems.of(self.problem, self.names).hard
+        self.line = convex_line(RowsOfItems.of(self.problem, self.names).hard)
         self.seconds = time.perf_counter() - began
 
     @cached_property

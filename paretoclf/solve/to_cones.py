@@ -13,6 +13,7 @@ from typing import Any
 
 from paretoclf.common.errors import InputError
 from paretoclf.engine.reduction.program import ProgramLine, symmetric
+from paretoclf.problem.convex import Convexity, not_convex
 from paretoclf.proof.cone_line import ConeLine
 from paretoclf.proof.points.cones import Cones
 from paretoclf.solve.cone_proof import cones_of
@@ -48,6 +49,7 @@ def cone_line(problem: Any, start: Mapping[Any, Any], stop: Mapping[Any, Any]) -
     found = CompiledLine.of(problem, start, stop, cones=True)
     # Where a parameter is the matrix of a quadratic form, CVXPY would make cones of the one that it has first.
     if (found.moves("P") or _moves_equations(found)) and problem.objective.is_dcp(dpp=True):
+        _check_convex(found)
         found = CompiledLine.of(problem, start, stop, cones=True, use_quad_obj=False)
     if found.bends("P"):
         raise InputError(found.moving("P", "Else the objective bends"))
@@ -61,6 +63,14 @@ def cone_line(problem: Any, start: Mapping[Any, Any], stop: Mapping[Any, Any]) -
     return ConeLine(**vars(found.line), cones=Cones(cones_of(found.data)), **stops)
 
 
+def _check_convex(found: CompiledLine) -> None:
+    """InputError if the objective is not convex: cones are made of the part that is, without a word of the rest."""
+    for P in found.P[:2]:
+        convexity = Convexity.of(symmetric(P))
+        if convexity.lacks is not None:
+            raise not_convex(convexity.P, convexity.lacks, found.line.column_name)
+
+
 def _moves_equations(found: CompiledLine) -> bool:
     """Whether a coefficient of an equation moves."""
     return found.moves("A", found.line.equations)
@@ -70,6 +80,7 @@ class LineOfCones(LineOfPrograms):
     """A problem and a line of its parameters: its cone program, and the way back into it."""
 
     line: ConeLine
+    _tolerance = 1.0  # a path that is to be within eps decides what a negative curvature may cost
 
     def _compile(self, problem: Any, start: Mapping[Any, Any], stop: Mapping[Any, Any], still: bool) -> ProgramLine:
         """The program along the line."""

@@ -18,10 +18,11 @@ import scipy.sparse as sp
 
 from paretoclf.common.checks import Array, real_array, what_it_is
 from paretoclf.common.errors import InputError, MovesMatrixError, NeedsConeError
-from paretoclf.common.tolerances import AFFINE, SAME_NUMBER
+from paretoclf.common.tolerances import AFFINE, CERTIFY, SAME_NUMBER
 from paretoclf.engine.reduction.moving import standing_rows
 from paretoclf.engine.reduction.program import ProgramLine, Reading, between, symmetric
 from paretoclf.problem.classifiers import Rule, named_rule
+from paretoclf.proof.convexity import convex_line
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Model, conic_settings, dense, problem_data
 from paretoclf.solve.words import called, short
@@ -177,13 +178,14 @@ class LineOfPrograms:
     """
 
     sign = 1
+    _tolerance = CERTIFY
     formulation: Any = None
     values: tuple[Mapping[str, float], Mapping[str, float]] = ({}, {})
     again: Any = None
 
     def __init__(self, problem: Any, start: Mapping[Any, Any], stop: Mapping[Any, Any], still: bool = False) -> None:
         began = time.perf_counter()
-        self.line = self._compile(problem, start, stop, still)
+        self.line = convex_line(self._compile(problem, start, stop, still), self._tolerance)
         self.seconds = time.perf_counter() - began
         self.problem, self._ends = problem, _ends(problem, start, stop)
         self.ends = self._named(0), self._named(1)
@@ -202,8 +204,9 @@ class LineOfPrograms:
         _check_cones(model)
         found = _compiled(model, {}, 0.0, {})
         _check_dims(found[0]["dims"])
-        made.line = _program(model, found, found[0])
-        _check_finite(made.line, [made.line.P], [made.line.A])
+        line = _program(model, found, found[0])
+        _check_finite(line, [line.P], [line.A])
+        made.line = convex_line(line)
         made.problem, made._ends, made.ends = problem, ({}, {}), ({}, {})
         made.seconds = time.perf_counter() - began
         return made
@@ -273,7 +276,10 @@ class LineOfPrograms:
     def solve(self, t: float) -> float:
         """The optimal value at t, by Clarabel at its reference accuracy; nan where it finds none."""
         self.move(t)
-        self.problem.solve(solver="CLARABEL", warm_start=False, **conic_settings("reference"))
+        try:
+            self.problem.solve(solver="CLARABEL", warm_start=False, **conic_settings("reference"))
+        except cp.SolverError:
+            return float("nan")
         return (
             self.sign * float(self.problem.value)
             if self.problem.status in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import cvxpy as cp
 import numpy as np
 import pytest
+import scipy
 import scipy.sparse as sp
 
 import paretoclf as pc
@@ -327,6 +328,38 @@ def test_bad_input_is_refused(changes, said):
         pc.QP(**{**given, **changes})
 
 
+def test_what_rounding_made_of_mirror_images_is_their_mean():
+    """`np.corrcoef` rounds each entry by itself."""
+    rng, unequal = np.random.default_rng(0), 0
+    for _ in range(20):
+        C = np.corrcoef(rng.normal(size=(20, 30)))
+        unequal += bool((C != C.T).any())
+        P = pc.QP(C, np.zeros(20)).P.toarray()
+        np.testing.assert_array_equal(P, P.T)
+        np.testing.assert_array_equal(P, 0.5 * (C + C.T))
+    assert unequal
+    far = np.diag([1e8, 1e-8]) + np.array([[0.0, 5e-16], [0.0, 0.0]])  # of what the entry can be at most, two units
+    assert pc.QP(far, np.zeros(2)).P[0, 1] == 2.5e-16
+    with pytest.raises(pc.errors.InputError, match=r"P must be symmetric, got entries that differ by 1\.0e-14"):
+        pc.QP(np.diag([1e8, 1e-8]) + np.array([[0.0, 1e-14], [2e-14, 0.0]]), np.zeros(2))
+
+
+@pytest.mark.parametrize("triangle", [np.triu, np.tril])
+@pytest.mark.parametrize("made", [np.array, sp.csc_array])
+def test_a_triangle_is_named_and_the_line_makes_it_whole(triangle, made):
+    whole = np.array([[2.0, 1.0, 0.5], [1.0, 2.0, 0.0], [0.5, 0.0, 1.0]])
+    P = made(triangle(whole))
+    which = "an upper" if triangle is np.triu else "a lower"
+    with pytest.raises(
+        pc.errors.InputError, match=rf"it is {which} triangle\. Pass P \+ P\.T - diag, with diag = "
+    ) as refused:
+        pc.QP(P, np.zeros(3))
+    dense, sparse = str(refused.value).split("diag = ")[1].removesuffix(" of a sparse P").split(", or ")
+    diag = eval(sparse, {"scipy": scipy, "P": P}) if sp.issparse(P) else eval(dense, {"np": np, "P": P})
+    found = pc.QP(P + P.T - diag, np.zeros(3)).P
+    np.testing.assert_array_equal(found.toarray(), whole)
+
+
 def test_bad_lines_and_points_are_refused():
     qp = pc.QP(np.eye(2), [1.0, 1.0], np.ones((1, 2)), [0.0], moves={"m": {"q": [1, 0]}, "k": {"q": [0, 1]}})
     for start, stop, said in (
@@ -347,7 +380,7 @@ def test_bad_lines_and_points_are_refused():
         pc.verify(qp, [0, 0, 0])
     with pytest.raises(pc.errors.InputError, match="this QP has no names"):
         pc.verify(qp, {"a": 0})
-    with pytest.raises(pc.errors.DegeneratePathError, match="not proved positive semidefinite"):
+    with pytest.raises(pc.errors.InputError, match="not semidefinite by more than rounding"):
         pc.trace(pc.QP([[-1.0]], [0.0], [[1.0]], [-1], [1], moves={"m": {"q": [1.0]}}), {"m": 0}, {"m": 1})
     with pytest.raises(pc.errors.InputError, match=r"assign writes into a cvxpy\.Problem"):
         pc.trace(qp, {"m": 0}, {"m": 1}).assign(0.5)

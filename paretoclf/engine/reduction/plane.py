@@ -58,7 +58,7 @@ class ProgramPlane:
         low[:, self.line.equations :] = -np.inf
         none = np.full(self.q.shape, np.inf)
         return ParametricQP.hard(
-            self.line.P.toarray(), self.line.A.toarray(), self.q, np.hstack([-none, low]), np.hstack([none, self.b])
+            self.line.given.toarray(), self.line.A.toarray(), self.q, np.hstack([-none, low]), np.hstack([none, self.b])
         )
 
     def data(self, points: Array) -> tuple[Array, Array, Array]:

@@ -100,6 +100,10 @@ class ProgramLine:
         The user's variables in x, and the multipliers of the user's constraints in z.
     moved : tuple of Moved
         Columns that were shifted.
+    shift : array of shape (2, n), optional
+        What P has on its diagonal that the user's has not, as rounding took it from there.
+    lacks : array of shape (n,), optional
+        What the diagonal of P lacks of being proved positive semidefinite at every t; the gap has what that may cost.
     """
 
     P: Any = field(repr=False)
@@ -112,6 +116,8 @@ class ProgramLine:
     variables: Mapping[str, Reading] = field(repr=False)
     multipliers: Mapping[str, Reading] = field(repr=False)
     moved: tuple[Moved, ...] = field(default=(), repr=False)
+    shift: Array | None = field(default=None, repr=False, kw_only=True)
+    lacks: Array | None = field(default=None, repr=False, kw_only=True)
 
     @property
     def n(self) -> int:
@@ -133,6 +139,13 @@ class ProgramLine:
         """P, A and A' for products with points."""
         A = Products.of(self.rows)
         return Products.of(self.P), A, A.T
+
+    @cached_property
+    def given(self) -> Any:
+        """P as the user gave it, without what rounding took from it: too little to be curvature to an engine."""
+        if self.shift is None:
+            return self.P
+        return sp.csc_array(self.P - sp.diags_array(self.shift[0]))
 
     def value(self, x: Array, t: float) -> float:
         """The user's objective at a point."""

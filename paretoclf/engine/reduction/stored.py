@@ -14,6 +14,9 @@ from paretoclf.common.errors import InputError
 from paretoclf.common.storage import check_parts, finite, whole
 from paretoclf.engine.reduction.program import Moved, ProgramLine, Reading
 
+#: What is said of the convexity of a program, where something is.
+_SAID = ("shift", "lacks")
+
 
 def packed(line: ProgramLine) -> dict[str, Any]:
     """A program as arrays by name."""
@@ -31,7 +34,7 @@ def packed(line: ProgramLine) -> dict[str, Any]:
     arrays["program_moved_places"] = _joined([each.places for each in moved]).astype(np.int64)
     arrays["program_moved_values"] = _joined([each.values for each in moved])
     arrays["program_moved_scale"] = np.array([each.scale for each in moved]).reshape(-1, 2)
-    return arrays
+    return arrays | {f"program_{key}": found for key in _SAID if (found := getattr(line, key)) is not None}
 
 
 def unpacked(stored: Mapping[str, Any]) -> ProgramLine:
@@ -44,7 +47,14 @@ def unpacked(stored: Mapping[str, Any]) -> ProgramLine:
         raise InputError(f"a program of {m} rows must have that many equations at most, got {equations}")
     variables, multipliers = _readings(stored, "variables", n), _readings(stored, "multipliers", m)
     constant = finite(stored["program_constant"], "constant of a program").reshape(2)
-    return ProgramLine(P, A, q, b, constant, equations, sense, variables, multipliers, _moved(stored, n))
+    shift, lacks = (
+        finite(stored[f"program_{key}"], f"{key} of a program", shape) if f"program_{key}" in stored else None
+        for key, shape in (("shift", (2, n)), ("lacks", (n,)))
+    )
+    if any(each is not None and (each < 0.0).any() for each in (shift, lacks)):
+        raise InputError("shift and lacks of a program must not be negative")
+    named = variables, multipliers, _moved(stored, n)
+    return ProgramLine(P, A, q, b, constant, equations, sense, *named, shift=shift, lacks=lacks)
 
 
 def packed_matrix(name: str, matrix: Any) -> dict[str, Any]:

@@ -36,6 +36,7 @@ from paretoclf.path.on_line import in_words
 from paretoclf.path.on_segments import plain
 from paretoclf.path.program_ends import beyond_of
 from paretoclf.problem.parametric_qp import INSIDE, LOWER, UPPER
+from paretoclf.proof.convexity import refused_for
 from paretoclf.proof.polygons import MapProof, judge_polygons
 from paretoclf.proof.rays import RayProof, judge_ray
 from paretoclf.solve.of_plane import PlaneSource
@@ -405,6 +406,14 @@ def map_problem(source: PlaneSource, *, certify: bool = True, progress: bool | N
     DegeneratePathError
         If a region cannot be found, or the map fails its proof.
     """
+    try:
+        return _mapped(source, certify, progress)
+    except DegeneratePathError as error:
+        raise refused_for(source.line, error) from error.__cause__
+
+
+def _mapped(source: PlaneSource, certify: bool, progress: bool | None) -> ProblemMap:
+    """The map, or why there is none."""
     began = time.perf_counter()
     empty, shown = ProblemMap(source.plane, source.ranges, (), (), ()), shows_progress(progress)
     search = ProgramSearch(source.plane, empty.where)

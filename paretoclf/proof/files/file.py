@@ -411,7 +411,9 @@ def bounded(
     return _bounded_content(stated_problem, points, stretch)
 
 
-def bounded_program(problem: ParametricQP, knots: Knots, progress: bool | None = False) -> dict[str, Any]:
+def bounded_program(
+    problem: ParametricQP, knots: Knots, progress: bool | None = False, about: str = ""
+) -> dict[str, Any]:
     """The same of a program with hard bounds, which the file states a little wider (`program_points`).
 
     Parameters
@@ -425,7 +427,8 @@ def bounded_program(problem: ParametricQP, knots: Knots, progress: bool | None =
     soft = (np.stack([problem.below, problem.above]) < np.inf).any(axis=(0, 1))
     if soft.any():
         raise ArithmeticError(f"{problem.name(int(np.argmax(soft)))} has a price, and a gap is of hard bounds")
-    wider, points, about = program_points(problem, *knots)
+    wider, points, widened = program_points(problem, *knots)
+    about = f"{about} {widened}" if about else widened
 
     def attempt(stated_problem: dict[str, Any]) -> None:
         _gap(stated_problem, points, Fraction(0), progress)
@@ -503,6 +506,7 @@ def save_program(
     progress: bool | None = None,
     n_jobs: int | None = None,
     knots: Knots | None = None,
+    about: str = "",
 ) -> None:
     """Write the certificate of any parametric program; see `certificate` and `bounded_program`.
 
@@ -515,18 +519,21 @@ def save_program(
         As for `save_certificate`.
     knots : tuple of arrays, optional
         The path in doubles, without which there is no bounded level.
+    about : str
+        What the file says of the problem.
 
     Raises
     ------
     InputError
         If there is none: the message says why. There is no file then.
     """
+    told = {"about": about} if about else {}
     makers: dict[str, Callable[[], dict[str, Any]]] = {
-        "exact": lambda: certificate(program_problem(problem), guide, progress, n_jobs)
+        "exact": lambda: certificate(program_problem(problem) | told, guide, progress, n_jobs)
     }
     quick = True
     if knots is not None:
-        makers["bounded"] = partial(bounded_program, problem, knots, progress)
+        makers["bounded"] = partial(bounded_program, problem, knots, progress, about)
         priced = np.abs(knots[2][::2]) > UNTOUCHED * np.abs(knots[2]).max(initial=0.0)
         quick = _quick(problem.n, problem.n + priced.sum(axis=1))
     _save(makers, file, level, quick)

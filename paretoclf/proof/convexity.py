@@ -1,0 +1,200 @@
+"""What is proved of the convexity of a program along a line, by the rule of `paretoclf.problem.convex`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from paretoclf.common.checks import Array
+from paretoclf.common.errors import InputError
+from paretoclf.common.tolerances import CERTIFY
+from paretoclf.engine.reduction.products import blocks
+from paretoclf.engine.reduction.program import AnyPoints, ProgramLine, between
+from paretoclf.problem.convex import Convexity, not_convex
+from paretoclf.problem.definite import least_curvature
+from paretoclf.proof.cone_line import ConeLine
+from paretoclf.proof.cone_line_box import line_box
+from paretoclf.proof.points.cone_box import implied_box
+from paretoclf.proof.points.cone_lower import Box
+from paretoclf.proof.points.cone_program import ConeProgram
+from paretoclf.proof.points.cones import Cone
+
+AnyLine = TypeVar("AnyLine", bound=ProgramLine)
+
+#: Sums of few positive terms are below this many times what doubles make of them.
+_UP = 1 + 1e-9
+
+
+def convex_line(line: AnyLine, tol: float = CERTIFY) -> AnyLine:
+    """Make the line of a program the one that is followed, proved and stored: with what rounding took from P.
+
+    Parameters
+    ----------
+    line : ProgramLine or ConeLine
+        As it was compiled.
+    tol : float
+        What a negative curvature may cost, relative to the value.
+
+    Raises
+    ------
+    InputError
+        If it is not convex by more than rounding, and that may cost more.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from paretoclf.engine.reduction.of_arrays import line_of
+    >>> from paretoclf.problem.qp import QP
+    >>> from paretoclf.proof.convexity import convex_line
+    >>> r = 1 + 1e-15  # a correlation of 1, rounded
+    >>> line = convex_line(line_of(QP([[1.0, r], [r, 1.0]], [0.0, 0.0]), {}, {}))
+    >>> line.shift[0].tolist()
+    [1.7763568394002505e-15, 1.7763568394002505e-15]
+    """
+    ends = [Convexity.of(P) for P in _matrices(line)]
+    shifts = [np.zeros(line.n) if end.shift is None else end.shift for end in ends]
+    lacks = [end.lacks for end in ends if end.lacks is not None]
+    if any(end.shift is not None for end in ends):
+        last = {"P_stop": ends[-1].P} if len(ends) > 1 else {}
+        line = replace(line, P=ends[0].P, shift=np.stack([shifts[0], shifts[-1]]), **last)
+    if lacks:
+        line = replace(line, lacks=np.max(lacks, axis=0))
+        check_cost(line, tol)
+    return line
+
+
+def check_cost(line: ProgramLine, tol: float) -> None:
+    """InputError where a negative curvature certainly costs more than ``tol`` of the value."""
+    if line.lacks is None:
+        return
+    box = box_of(line)
+    cost = lost(line, box)
+    moves = isinstance(line, ConeLine) and not line.stands  # what bends between two points counts on convexity
+    if moves or not (np.isfinite(cost) and cost <= tol * _most(line, box)):
+        raise refusal(line)
+
+
+def semidefinite(line: ProgramLine) -> bool:
+    """Whether P, with what it is said to lack, is proved positive semidefinite at both ends, and so between."""
+    more = 0.0 if line.lacks is None else sp.diags_array(line.lacks)
+    matrices = (P if line.lacks is None else sp.csc_array(P) + more for P in _matrices(line))
+    return all(bool(least_curvature(P, signs=True).min(initial=0.0) >= 0.0) for P in matrices)
+
+
+def lost(line: ProgramLine, box: Box | None = None) -> float:
+    """What the negative curvature of P may cost at any t; infinite where the constraints do not bound its variables."""
+    if line.lacks is None or not line.lacks.any():
+        return 0.0
+    box = box_of(line) if box is None else box
+    hollow = line.lacks > 0.0
+    width = (box.high - box.low)[hollow]
+    return 0.5 * float(line.lacks[hollow] @ width**2) * _UP
+
+
+def box_of(line: ProgramLine, sides: Array | None = None) -> Box:
+    """Bounds of all feasible points at every t; ``sides`` are right hand sides in place of those of both ends."""
+    if isinstance(line, ConeLine):
+        return line_box(line, np.inf)
+    b = line.b if sides is None else sides
+    k, A = line.equations, sp.csr_array(line.A)
+    rows = sp.vstack([A, -A[:k]])
+    weakest = np.append(b.max(axis=0), -b[:, :k].min(axis=0))
+    nothing = sp.csr_array((line.n, line.n))
+    program = ConeProgram(nothing, np.zeros(line.n), rows, weakest, [Cone("nonnegative", line.m + k)])
+    low, high = implied_box(program)
+    return Box(np.minimum(low, high), np.maximum(low, high))
+
+
+def refusal(line: ProgramLine, why: str = "") -> InputError:
+    """The error that refuses a line for what it lacks."""
+    assert line.lacks is not None
+    ends = [P for P in _matrices(line) if least_curvature(P).min(initial=0.0) < 0.0]
+    return not_convex(ends[0], line.lacks, line.column_name, why)
+
+
+def refused_for(line: ProgramLine, error: Exception) -> Exception:
+    """The error itself; where a negative curvature stood in the way, that this was too much."""
+    return error if line.lacks is None else refusal(line, f", which may cost {lost(line):.2g}")
+
+
+def share_of_shift(line: ProgramLine, t: Array, points: AnyPoints, sizes: Array) -> float:
+    """What the shift adds to the value at most, relative to what the gaps of k segments are relative to, (k,)."""
+    if line.shift is None:
+        return 0.0
+    at, cost = np.zeros(len(points)), np.zeros(len(points))
+    at[points.begin], at[points.begin + 1] = t[:-1], t[1:]
+    for part in blocks(len(points), line.n + line.m):
+        cost[part] = added(line, at[part], points.part(part)[0])
+    most = np.maximum(cost[points.begin], cost[points.begin + 1])
+    return float(np.max(most / np.maximum(sizes, np.finfo(float).tiny), initial=0.0))
+
+
+def added(line: ProgramLine, t: Array, x: Array) -> Array:
+    """What the shift adds to the objective at points, a row for each t."""
+    if line.shift is None:
+        return np.zeros(len(x))
+    shift = between(line.shift, t[:, None])
+    return np.asarray(0.5 * (shift * x**2).sum(axis=1))
+
+
+def said_of(line: ProgramLine, share: float, cost: float | None = None) -> str:
+    """What an explanation says of P; nothing where it is positive semidefinite as it is.
+
+    Parameters
+    ----------
+    line : ProgramLine
+    share : float
+        What the shift adds to the value, relative to it.
+    cost : float, optional
+        What the negative curvature may cost, in the unit of the value; by default it is worked out.
+    """
+    said = []
+    if line.shift is not None:
+        said.append(said_of_shift(share_of_diagonal(line), share))
+    if line.lacks is not None:
+        said.append(said_of_lack(line.lacks, lost(line) if cost is None else cost))
+    return " ".join(said)
+
+
+def said_of_lack(lacks: Array, cost: float) -> str:
+    """What is said of a negative curvature that is part of the gap."""
+    return (
+        f"P is not positive semidefinite, by up to {float(lacks.max()):.1e}: between the bounds of the variables that "
+        f"may cost {cost:.1e}, which is part of every gap."
+    )
+
+
+def said_of_shift(s: float, share: float) -> str:
+    """What is said of what was added to P."""
+    return (
+        f"P is positive semidefinite up to rounding of its entries: what is proved is of P + s diag(P), s = {s:.1e}, "
+        f"and s x'diag(P)x/2 is at most {share:.1e} of the value."
+    )
+
+
+def share_of_diagonal(line: ProgramLine) -> float:
+    """The largest share of a diagonal entry of the user's P that was added to it."""
+    assert line.shift is not None
+    ends = zip(_matrices(line), (line.shift[0], line.shift[1]), strict=False)
+    shares = [np.where(shift > 0.0, shift / (P.diagonal() - shift + (shift == 0.0)), 0.0) for P, shift in ends]
+    return float(np.max(shares))
+
+
+def _matrices(line: ProgramLine) -> tuple[Any, ...]:
+    """P at both ends, or once where it stands still."""
+    stop = getattr(line, "P_stop", None)
+    return (line.P,) if stop is None else (line.P, stop)
+
+
+def _most(line: ProgramLine, box: Box) -> float:
+    """What the terms of the objective are in sum at most, at any feasible point."""
+    reach = np.maximum(np.abs(box.low), np.abs(box.high))
+    q, P = np.abs(line.q).max(axis=0), sum(abs(sp.csc_array(M)) for M in _matrices(line))
+    used = (q > 0.0) | (np.asarray(P.sum(axis=0)).ravel() > 0.0)
+    reach = np.where(used, reach, 0.0)
+    with np.errstate(invalid="ignore"):
+        found = float(q @ reach + 0.5 * reach @ (P @ reach) + np.abs(line.constant).max())
+    return np.inf if np.isnan(found) else found
