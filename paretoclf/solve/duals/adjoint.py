@@ -47,7 +47,7 @@ class Coefficients:
         turn(self, expression, multiplier)
 
     def coefficient(self, variable: Any) -> Any:
-        """That of one variable, or None where it is nowhere."""
+        """The coefficient of one variable, or None where it is nowhere."""
         terms = self.of.get(variable.id)
         return None if terms is None else total(terms)
 
@@ -173,15 +173,18 @@ def _entries_times(into: Coefficients, e: Any, m: Any) -> None:
 def _over(into: Coefficients, e: Any, m: Any) -> None:
     """A quotient by a constant."""
     above, below = e.args
-    divided = cp.multiply(1 / number(below), m) if is_number(below) and below.ndim else m / below
-    if is_number(below) and below.ndim == 0:
-        divided = _times(cp.Constant(1 / number(below)), m)
+    if not is_number(below):
+        divided = m / below
+    else:
+        inverse = 1 / number(below)
+        divided = cp.multiply(inverse, m) if below.ndim else _times(cp.Constant(inverse), m)
     into.add(above, _summed_to(divided, above.shape))
 
 
 def _reshaped(into: Coefficients, e: Any, m: Any) -> None:
     shape = e.args[0].shape
-    into.add(e.args[0], m if m.shape == shape else cp.reshape(m, shape, order=e.order))
+    turned = m if m.shape == shape else cp.reshape(m, shape, order=e.order)
+    into.add(e.args[0], turned)
 
 
 def _transposed(into: Coefficients, e: Any, m: Any) -> None:
@@ -195,7 +198,8 @@ def _summed(into: Coefficients, e: Any, m: Any) -> None:
     """A sum of all entries, or along an axis."""
     arg = e.args[0]
     if e.size == 1:
-        into.add(arg, cp.promote(m if m.ndim == 0 else cp.reshape(m, (), order="F"), arg.shape) if arg.ndim else m)
+        scalar = cp.reshape(m, (), order="F") if m.ndim else m
+        into.add(arg, cp.promote(scalar, arg.shape) if arg.ndim else scalar)
         return
     axes = e.axis if isinstance(e.axis, tuple) else (e.axis,)
     axes = tuple(each % arg.ndim for each in axes)
@@ -222,7 +226,8 @@ def _trace(into: Coefficients, e: Any, m: Any) -> None:
     if e.ndim or e.args[0].ndim != 2:
         _numerically(into, e, m)
         return
-    into.add(e.args[0], _times(m, cp.Constant(np.eye(e.args[0].shape[0]))))
+    identity = cp.Constant(np.eye(e.args[0].shape[0]))
+    into.add(e.args[0], _times(m, identity))
 
 
 def _picked(into: Coefficients, e: Any, m: Any) -> None:
@@ -230,27 +235,31 @@ def _picked(into: Coefficients, e: Any, m: Any) -> None:
     arg = e.args[0]
     places = np.arange(arg.size).reshape(arg.shape, order="F")
     picked = np.ravel(places[_key_of(e)], order="F")
-    put = sp.csc_array((np.ones(picked.size), (picked, np.arange(picked.size))), shape=(arg.size, picked.size))
-    entries = put @ flat(m) if m.ndim else cp.reshape(put @ cp.reshape(m, (1,), order="F"), (arg.size,), order="F")
+    ones, columns = np.ones(picked.size), np.arange(picked.size)
+    put = sp.csc_array((ones, (picked, columns)), shape=(arg.size, picked.size))
+    entries = put @ flat(m)
     into.add(arg, cp.reshape(entries, arg.shape, order="F") if arg.ndim != 1 else entries)
 
 
 def _key_of(e: Any) -> Any:
-    """What an indexed expression was indexed with."""
+    """The key of an indexed expression."""
     return e._orig_key if hasattr(e, "_orig_key") else e.key
 
 
 def _numerically(into: Coefficients, e: Any, m: Any) -> None:
     """Any other affine atom: its matrix, from its values at unit vectors; a parameter in it has a matrix an entry."""
     moving = [arg for arg in e.args if not arg.is_constant()]
-    parameters = list({p.id: p for p in e.parameters() if not any(p in arg.parameters() for arg in moving)}.values())
+    inside = {p.id for arg in moving for p in arg.parameters()}
+    parameters = list({p.id: p for p in e.parameters() if p.id not in inside}.values())
     fixed = _matrices(e, moving)
     with_parameters = _by_parameter(e, moving, parameters) if parameters else []
     for k, arg in enumerate(moving):
         terms = [fixed[k].T @ flat(m)] if fixed[k].nnz else []
         for parameter, matrices in with_parameters:
             entries = cp.reshape(parameter, (parameter.size,), order="F")
-            terms += [entries[j] * (each[k].T @ flat(m)) for j, each in enumerate(matrices) if each[k].nnz]
+            for j, each in enumerate(matrices):
+                if each[k].nnz:
+                    terms.append(entries[j] * (each[k].T @ flat(m)))
         if terms:
             into.add(arg, cp.reshape(total(terms), arg.shape, order="F"))
     if not np.any(_at_zero(e, moving)):
@@ -284,7 +293,7 @@ def _matrices(e: Any, moving: list[Any]) -> list[Any]:
 
 
 def _matrices_now(e: Any, moving: list[Any]) -> list[Any]:
-    """The same, where parameters have the values that they have."""
+    """The matrices where parameters have the values that they have."""
     zeros = [np.zeros(arg.shape) for arg in moving]
     base = _at(e, moving, zeros)
     found = []

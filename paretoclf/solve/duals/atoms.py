@@ -71,7 +71,7 @@ def recognised(atom: Any) -> Recognised:
 
 def _beside_0(atom: Any) -> Any | None:
     """The one argument of a maximum or minimum that stands beside a 0, or None."""
-    zeros = [arg.is_constant() and not arg.parameters() and not np.any(number(arg)) for arg in atom.args]
+    zeros = [not arg.variables() and not arg.parameters() and not np.any(number(arg)) for arg in atom.args]
     if len(zeros) != 2 or sum(zeros) != 1:
         return None
     return atom.args[1 - zeros.index(True)]
@@ -156,7 +156,8 @@ def _of_slices(
 def _weights_of_mean(atom: Any) -> dict[str, Any]:
     """Weights of a geometric mean, of sum 1."""
     given = atom.get_data()[0]
-    size = atom.args[0].size if _axis_of(atom) is None else atom.args[0].shape[_axis_of(atom)]
+    arg, axis = atom.args[0], _axis_of(atom)
+    size = arg.size if axis is None else arg.shape[axis]
     kept = getattr(atom, "_keep", None)
     powers = np.ones(size)
     if given is not None and len(given) == size:
@@ -223,7 +224,8 @@ def _quad_form(atom: Any) -> Recognised:
 
 def _huber(atom: Any) -> Recognised:
     """A Huber loss, with its turning point."""
-    return _entry_by_entry(atom, "huber", {"M": atom.M if atom.M.parameters() else float(number(atom.M))})
+    M = atom.M if atom.M.parameters() else float(number(atom.M))
+    return _entry_by_entry(atom, "huber", {"M": M})
 
 
 def _smallest(atom: Any) -> Recognised:

@@ -45,7 +45,7 @@ def dual_of_compiled(model: Model) -> cp.Problem:
 
 
 def _in_dual(z: Any, cone: Cone) -> list[Any]:
-    """That multipliers lie in the dual of a cone of Clarabel."""
+    """Conditions for multipliers in the dual of a cone of Clarabel."""
     if cone.kind == "zero":
         return []
     if cone.kind == "nonnegative":

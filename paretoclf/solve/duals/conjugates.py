@@ -265,7 +265,8 @@ def _minus_power(w: Any, ys: Sequence[Any], numbers: Mapping[str, Any]) -> State
     """Roots."""
     p, y = numbers["p"], ys[0]
     t = cp.Variable(y.size, nonneg=True)
-    return power_constant(p) * cp.sum(t), [cp.PowCone3D(t, -flat(y), flat(w), 1 - p)]
+    inside = cp.PowCone3D(t, -flat(y), flat(w), 1 - p)
+    return power_constant(p) * cp.sum(t), [inside]
 
 
 @_row(
@@ -277,7 +278,8 @@ def _power_below_0(w: Any, ys: Sequence[Any], numbers: Mapping[str, Any]) -> Sta
     """Inverses of powers."""
     p, y = numbers["p"], ys[0]
     h = cp.Variable(y.size, nonneg=True)
-    return -power_constant(p) * cp.sum(h), [cp.PowCone3D(-flat(y), flat(w), h, p / (p - 1))]
+    inside = cp.PowCone3D(-flat(y), flat(w), h, p / (p - 1))
+    return -power_constant(p) * cp.sum(h), [inside]
 
 
 @_row(
@@ -307,7 +309,9 @@ def _exp(w: Any, ys: Sequence[Any], numbers: Mapping[str, Any]) -> Stated:
 )
 def _logistic(w: Any, ys: Sequence[Any], numbers: Mapping[str, Any]) -> Stated:
     """Logistic losses."""
-    return cp.sum(cp.rel_entr(ys[0], w)) + cp.sum(cp.rel_entr(w - ys[0], w)), []
+    y = ys[0]
+    below, above = cp.rel_entr(y, w), cp.rel_entr(w - y, w)
+    return cp.sum(below) + cp.sum(above), []
 
 
 @_row(
@@ -346,9 +350,11 @@ def _minus_entr(w: Any, ys: Sequence[Any], numbers: Mapping[str, Any]) -> Stated
     y = ys[0]
     if is_number(w) and np.all(number(w) > 0):
         weights = number(w)
-        return cp.sum(cp.multiply(weights, cp.exp(cp.multiply(1 / weights, y) - 1))), []
+        exponents = cp.multiply(1 / weights, y) - 1
+        return cp.sum(cp.multiply(weights, cp.exp(exponents))), []
     t = cp.Variable(y.size)
-    return cp.sum(t), [cp.ExpCone(flat(y) - flat(w), flat(w), t)]
+    weight = flat(w)
+    return cp.sum(t), [cp.ExpCone(flat(y) - weight, weight, t)]
 
 
 @_row(
@@ -446,7 +452,8 @@ def _max(w: Any, ys: Sequence[Any], numbers: Mapping[str, Any]) -> Stated:
 def _sum_largest(w: Any, ys: Sequence[Any], numbers: Mapping[str, Any]) -> Stated:
     """Sums of the largest entries."""
     y, axis = ys[0], numbers["axis"]
-    return 0, [y >= 0, y <= spread(w, y.shape, axis), cp.sum(y, axis=axis) == numbers["k"] * w]
+    top, total = spread(w, y.shape, axis), numbers["k"] * w
+    return 0, [y >= 0, y <= top, cp.sum(y, axis=axis) == total]
 
 
 @_row(
@@ -464,7 +471,9 @@ def _dotsort(w: Any, ys: Sequence[Any], numbers: Mapping[str, Any]) -> Stated:
     y, c = flat(ys[0]), flat(numbers["c"])
     P = cp.Variable((y.size, y.size), nonneg=True)
     ones = np.ones(y.size)
-    return 0, [P @ ones == w * ones, P.T @ ones == w * ones, y == P[:, : c.size] @ c]
+    total = w * ones
+    mixed = P[:, : c.size] @ c
+    return 0, [P @ ones == total, P.T @ ones == total, y == mixed]
 
 
 @_row(
@@ -484,8 +493,10 @@ def _cummax(w: Any, ys: Sequence[Any], numbers: Mapping[str, Any]) -> Stated:
     conditions = []
     for weight, each in columns:
         P = cp.Variable((each.size, each.size), nonneg=True)
-        ones, above = np.ones(each.size), np.triu(np.ones((each.size, each.size)), 1)
-        conditions += [P @ ones == weight, P.T @ ones == each, cp.multiply(above, P) == 0]
+        ones = np.ones(each.size)
+        above = np.triu(np.ones((each.size, each.size)), 1)
+        conditions += [P @ ones == weight, P.T @ ones == each]
+        conditions.append(cp.multiply(above, P) == 0)
     return 0, conditions
 
 
@@ -528,7 +539,8 @@ def _quad_over_lin(w: Any, ys: Sequence[Any], numbers: Mapping[str, Any]) -> Sta
 def _log_sum_exp(w: Any, ys: Sequence[Any], numbers: Mapping[str, Any]) -> Stated:
     """Logarithms of sums of exponentials."""
     y, axis = ys[0], numbers["axis"]
-    return cp.sum(cp.rel_entr(y, spread(w, y.shape, axis))), [cp.sum(y, axis=axis) == w]
+    entropies = cp.rel_entr(y, spread(w, y.shape, axis))
+    return cp.sum(entropies), [cp.sum(y, axis=axis) == w]
 
 
 @_row(
@@ -569,7 +581,8 @@ def _quad_form(w: Any, ys: Sequence[Any], numbers: Mapping[str, Any]) -> Stated:
     P, y = numbers["P"], flat(ys[0])
     h = cp.Variable(y.size)
     if is_number(w) and number(w) > 0:
-        return cp.quad_form(h, cp.psd_wrap(P)) / (4 * float(number(w))), [P @ h == y]
+        weight = float(number(w))
+        return cp.quad_form(h, cp.psd_wrap(P)) / (4 * weight), [P @ h == y]
     values, vectors = np.linalg.eigh(P)
     factor = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
     cost, more = squares_over(w, factor @ h)
@@ -616,7 +629,8 @@ def _lambda_max(w: Any, ys: Sequence[Any], numbers: Mapping[str, Any]) -> Stated
 def _lambda_sum_largest(w: Any, ys: Sequence[Any], numbers: Mapping[str, Any]) -> Stated:
     """Sums of the largest eigenvalues."""
     Y = _symmetric(ys[0])
-    return 0, [Y >> 0, w * np.eye(Y.shape[0]) - Y >> 0, cp.trace(Y) == numbers["k"] * w]
+    room = w * np.eye(Y.shape[0]) - Y
+    return 0, [Y >> 0, room >> 0, cp.trace(Y) == numbers["k"] * w]
 
 
 @_row(
@@ -657,7 +671,8 @@ def _minus_log_det(w: Any, ys: Sequence[Any], numbers: Mapping[str, Any]) -> Sta
     above = np.triu(np.ones((n, n)), 1)
     block = cp.bmat([[-Y, Z], [Z.T, cp.diag(cp.diag(Z))]])
     cones = cp.ExpCone(h, w * np.ones(n), cp.diag(Z))
-    return -cp.sum(h) - n * w, [block >> 0, cp.multiply(above, Z) == 0, cones]
+    triangular = cp.multiply(above, Z) == 0
+    return -cp.sum(h) - n * w, [block >> 0, triangular, cones]
 
 
 @_row(
@@ -675,7 +690,8 @@ def _tr_inv(w: Any, ys: Sequence[Any], numbers: Mapping[str, Any]) -> Stated:
     Y = _symmetric(ys[0])
     n = Y.shape[0]
     Z = cp.Variable((n, n))
-    return -2 * cp.trace(Z), [cp.bmat([[w * np.eye(n), Z], [Z.T, -Y]]) >> 0]
+    block = cp.bmat([[w * np.eye(n), Z], [Z.T, -Y]])
+    return -2 * cp.trace(Z), [block >> 0]
 
 
 @_row(

@@ -76,7 +76,7 @@ class Dual:
         return text_of(self._known(), dict(self.names))
 
     def latex(self) -> str:
-        r"""The same in LaTeX: an ``aligned`` environment, to stand in a display.
+        r"""The page in LaTeX: an ``aligned`` environment, to stand in a display.
 
         Examples
         --------
@@ -105,12 +105,12 @@ class Dual:
         >>> "y1'u <= 1 [exp(u)] + (y1 log(y1) - y1)  if y1 >= 0" in told
         True
         """
-        return derivation_of(self._first or self._known(), dict(self.names)) + (
-            "" if self._first is None else _eliminated_words(self._known(), dict(self.names))
-        )
+        names = dict(self.names)
+        told = derivation_of(self._first or self._known(), names)
+        return told if self._first is None else told + _eliminated_words(self._known(), names)
 
     def simplified(self) -> Dual:
-        """The same dual in fewer multipliers: those that a linear equation gives are eliminated.
+        """Eliminate the multipliers that a linear equation gives: an equal dual in fewer of them.
 
         Examples
         --------
@@ -128,7 +128,7 @@ class Dual:
         return replace(_of_parts(self.primal, parts, self.names), _first=first)
 
     def holds(self, tol: float = CERTIFY) -> StrongDuality:
-        """What holds between primal and dual at the values of the parameters: a theorem, or a measured gap.
+        """Say how primal and dual compare at the values of the parameters: a theorem, or a measured gap.
 
         The dual never passes the primal. They are equal, and the dual is attained, where the value is finite and the
         primal is a linear or quadratic program, or a Slater point was found and checked. Nothing is assigned.
@@ -230,7 +230,7 @@ def _variables(parts: Parts) -> list[Any]:
 
 
 def _eliminated_words(parts: Parts, names: dict[str, Any]) -> str:
-    """What was eliminated, and what is left."""
+    """A text of multipliers that were eliminated, and of the rest."""
     speaker = Speaker(names)
     lines = ["", "", "5. Eliminated, since one of these equations gives it:"]
     lines += [f"   {speaker.leaf(name)} = {speaker.sum(e)}    ({of})" for name, e, of in parts.eliminated]

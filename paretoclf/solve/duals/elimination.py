@@ -23,7 +23,7 @@ class _Term:
 
 
 def simplified(parts: Parts) -> Parts:
-    """The same dual in fewer multipliers."""
+    """Parts of an equal dual in fewer multipliers."""
     tried: set[str] = set()
     while True:
         found = _next_elimination(parts, tried)
@@ -141,7 +141,7 @@ def put(parts: Parts, given: Mapping[int, Any]) -> Parts:
 
 
 def _with_log_sum_exp(parts: Parts) -> Parts:
-    """The same, where a free number shifts all exponents of an entropy, and stands nowhere else.
+    """Parts without a free number that shifts all exponents of an entropy and stands nowhere else.
 
     The largest value of ``a t - w sum exp((r + t) / w - 1)`` over t is ``a w log a - a w log sum exp(r / w)``.
     """

@@ -94,7 +94,7 @@ class Lagrangian:
                     parameter.save_value(value)
 
     def _at_these(self) -> DualFunctionPoint:
-        """The same at the values that the parameters have."""
+        """The dual function at the values that the parameters have."""
         own = solved(self.problem)
         if own.status in (cp.UNBOUNDED, cp.UNBOUNDED_INACCURATE):
             return DualFunctionPoint(-self._sense * np.inf, {}, {}, own.status)

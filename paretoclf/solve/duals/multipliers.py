@@ -48,7 +48,7 @@ class Multiplier:
     added: tuple[Any, ...] = field(default=(), repr=False)
 
     def conditions(self) -> list[Any]:
-        """That the multiplier lies in its set, as far as no attribute of its variable says so."""
+        """Conditions for the multiplier to lie in its set, as far as no attribute of its variable says so."""
         if self.cone == FREE:
             return []
         first = self.parts[0]
@@ -213,7 +213,7 @@ def _picked(variable: Any, bound: Any, finite: Any) -> Any:
 
 
 def equation_of(variable: Any, terms: list[Any]) -> Any | None:
-    """What must vanish where the coefficient of a variable does, of the entries that may move; None of none."""
+    """The expression that must vanish for a coefficient of 0 of the entries that may move; None of none."""
     said = variable.attributes
     if said["symmetric"] or said["PSD"] or said["NSD"]:
         return total([_symmetric_part(term) for term in terms])

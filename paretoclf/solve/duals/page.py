@@ -104,7 +104,7 @@ def _numbers_together(text: str) -> str:
 
 def _with_weight(template: str, w: Any, speaker: Speaker) -> str:
     """A text with the weight in it; a weight that is a number is multiplied out."""
-    same = is_number(w) and w.size and float(number(w).min()) == float(number(w).max())
+    same = is_number(w) and w.size > 0 and np.ptp(number(w)) == 0
     if not same:
         inner = w.args[0] if type(w).__name__ == "Promote" else w
         return _put(template, {"w": speaker.sum(inner)})
@@ -149,7 +149,7 @@ def objective_of(parts: Parts, speaker: Speaker) -> str:
 
 
 def _slices(atom: Occurrence, speaker: Speaker) -> str:
-    """That a condition is one of each row, or of each column."""
+    """Words for a condition of each row, or of each column."""
     axis = atom.numbers.get("axis")
     if axis is None:
         return ""

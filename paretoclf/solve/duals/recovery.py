@@ -129,7 +129,8 @@ def _solved(A: Any, b: Any) -> tuple[Any, Any, float]:
         return np.zeros(A.shape[1]), np.ones(A.shape[1], dtype=bool), 0.0
     x = scipy.linalg.lstsq(A, b, cond=RECOVERED_RANK)[0]
     free = scipy.linalg.null_space(A, rcond=RECOVERED_RANK)
-    missed = float(np.abs(A @ x - b).max() / (1 + np.abs(x).max(initial=0.0)))
+    size = 1 + np.abs(x).max(initial=0.0)
+    missed = float(np.abs(A @ x - b).max() / size)
     return x, (np.abs(free).max(axis=1, initial=0.0) > np.sqrt(RECOVERED_RANK)), missed
 
 
@@ -164,7 +165,7 @@ def _on_ray(multiplier: Any, values: list[Any]) -> list[Any]:
 
 
 def _patterns(parts: Parts) -> list[Any]:
-    """What attributes say of a variable as equations: symmetry, a diagonal, a pattern of zeros."""
+    """Equations that attributes of variables are: symmetry, a diagonal, a pattern of zeros."""
     found = []
     for variable in parts.variables.values():
         said = variable.attributes
@@ -248,7 +249,8 @@ def _near(y: Any, edge: Any) -> Any:
 def _abs(atom: Occurrence, w: Any, ys: list[Any]) -> Equations:
     y, weight = ys[0], _at_entries(w, atom, ys[0].shape)
     edge = _near(np.abs(y), weight)
-    return _entries(0 * y, ~edge, atom) + _entries(0 * y, edge & (weight > 0), atom, np.sign(y))
+    inside = _entries(0 * y, ~edge, atom)
+    return inside + _entries(0 * y, edge & (weight > 0), atom, np.sign(y))
 
 
 def _pos(atom: Occurrence, w: Any, ys: list[Any]) -> Equations:
@@ -261,7 +263,8 @@ def _pos(atom: Occurrence, w: Any, ys: list[Any]) -> Equations:
 
 def _norm1(atom: Occurrence, w: Any, ys: list[Any]) -> Equations:
     y = ys[0]
-    return _entries(0 * y, ~_near(np.abs(y), _at_entries(w, atom, y.shape)), atom)
+    edge = _near(np.abs(y), _at_entries(w, atom, y.shape))
+    return _entries(0 * y, ~edge, atom)
 
 
 def _norm_inf(atom: Occurrence, w: Any, ys: list[Any]) -> Equations:
@@ -275,13 +278,15 @@ def _norm2(atom: Occurrence, w: Any, ys: list[Any]) -> Equations:
     long = np.sqrt((y**2).sum(axis=axis))
     edge = _at_entries(_near(long, w).astype(float), atom, y.shape) > 0
     weight = np.maximum(_at_entries(w, atom, y.shape), 1e-300)
-    return _entries(0 * y, ~edge, atom) + _entries(0 * y, edge & (weight > 1e-200), atom, y / weight)
+    inside = _entries(0 * y, ~edge, atom)
+    return inside + _entries(0 * y, edge & (weight > 1e-200), atom, y / weight)
 
 
 def _max(atom: Occurrence, w: Any, ys: list[Any]) -> Equations:
     found: Equations = []
     for k, y in enumerate(ys):
-        found += _entries(0 * y, ~_near(y, 0 * y), atom, np.ones(y.shape), k)
+        positive = ~_near(y, 0 * y)
+        found += _entries(0 * y, positive, atom, np.ones(y.shape), k)
     return found
 
 
@@ -289,7 +294,8 @@ def _log_sum_exp(atom: Occurrence, w: Any, ys: list[Any]) -> Equations:
     y, weight = ys[0], _at_entries(w, atom, ys[0].shape)
     known = (y > 0) & (weight > 0)
     with np.errstate(all="ignore"):
-        return _entries(np.where(known, np.log(y / weight), 0.0), known, atom, np.ones(y.shape))
+        u = np.where(known, np.log(y / weight), 0.0)
+    return _entries(u, known, atom, np.ones(y.shape))
 
 
 def _quad_form(atom: Occurrence, w: Any, ys: list[Any]) -> Equations:
@@ -303,14 +309,16 @@ def _eigenvalue(atom: Occurrence, w: Any, ys: list[Any]) -> Equations:
     """(u - v I) Y = 0."""
     Y = (ys[0] + ys[0].T) / 2
     n = Y.shape[0]
-    return [(0, np.kron(Y.T, np.eye(n)), np.zeros(n * n), Y.ravel(order="F")[:, None])]
+    matrix, direction = np.kron(Y.T, np.eye(n)), Y.ravel(order="F")[:, None]
+    return [(0, matrix, np.zeros(n * n), direction)]
 
 
 def _log_det(atom: Occurrence, w: Any, ys: list[Any]) -> Equations:
     Y = -(ys[0] + ys[0].T) / 2
     if not np.all(w > 0) or np.linalg.eigvalsh(Y)[0] <= 0:
         return []
-    return _entries(float(w) * np.linalg.inv(Y), np.ones(Y.shape, dtype=bool), atom)
+    u = float(w) * np.linalg.inv(Y)
+    return _entries(u, np.ones(u.shape, dtype=bool), atom)
 
 
 def _tr_inv(atom: Occurrence, w: Any, ys: list[Any]) -> Equations:
@@ -329,15 +337,51 @@ def _power(y: Any, w: Any, numbers: Mapping[str, Any]) -> tuple[Any, Any]:
     return (-y / (np.abs(p) * w)) ** (1 / (p - 1)), (w > 0) & (y < 0)
 
 
+def _half(y: Any, w: Any, numbers: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Squares."""
+    return y / (2 * w), w > 0
+
+
+def _huber(y: Any, w: Any, numbers: Mapping[str, Any]) -> tuple[Any, Any]:
+    """The quadratic part of a Huber loss."""
+    edge = _near(np.abs(y), 2 * numbers["M"] * w)
+    return y / (2 * w), (w > 0) & ~edge
+
+
+def _exp(y: Any, w: Any, numbers: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Exponentials."""
+    return np.log(y / w), (w > 0) & (y > 0)
+
+
+def _logistic(y: Any, w: Any, numbers: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Logistic losses."""
+    return np.log(y / (w - y)), (y > 0) & (y < w)
+
+
+def _log(y: Any, w: Any, numbers: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Logarithms."""
+    return -w / y, (w > 0) & (y < 0)
+
+
+def _log1p(y: Any, w: Any, numbers: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Logarithms of 1 and more."""
+    return -w / y - 1, (w > 0) & (y < 0)
+
+
+def _entropy(y: Any, w: Any, numbers: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Entropies."""
+    return np.exp(y / w - 1), w > 0
+
+
 _ARGUMENTS: dict[str, Callable[..., Equations]] = {
-    "square": _pointwise(lambda y, w, numbers: (y / (2 * w), w > 0)),
-    "sum_squares": _pointwise(lambda y, w, numbers: (y / (2 * w), w > 0)),
-    "huber": _pointwise(lambda y, w, n: (y / (2 * w), (w > 0) & ~_near(np.abs(y), 2 * n["M"] * w))),
-    "exp": _pointwise(lambda y, w, numbers: (np.log(y / w), (w > 0) & (y > 0))),
-    "logistic": _pointwise(lambda y, w, numbers: (np.log(y / (w - y)), (y > 0) & (y < w))),
-    "-log": _pointwise(lambda y, w, numbers: (-w / y, (w > 0) & (y < 0))),
-    "-log1p": _pointwise(lambda y, w, numbers: (-w / y - 1, (w > 0) & (y < 0))),
-    "-entr": _pointwise(lambda y, w, numbers: (np.exp(y / w - 1), w > 0)),
+    "square": _pointwise(_half),
+    "sum_squares": _pointwise(_half),
+    "huber": _pointwise(_huber),
+    "exp": _pointwise(_exp),
+    "logistic": _pointwise(_logistic),
+    "-log": _pointwise(_log),
+    "-log1p": _pointwise(_log1p),
+    "-entr": _pointwise(_entropy),
     "power even": _pointwise(_power),
     "power above 1": _pointwise(_power),
     "-power below 1": _pointwise(_power),

@@ -39,7 +39,7 @@ class Speaker:
         return joined(self.terms(expression))
 
     def factor(self, expression: Any) -> str:
-        """The same to be multiplied: several terms, or a minus, stand in parentheses."""
+        """A sum to be multiplied: several terms, or a minus, stand in parentheses."""
         terms = self.terms(expression)
         text = joined(terms)
         return text if len(terms) < 2 and not text.startswith("-") else f"({text})"
@@ -219,7 +219,8 @@ def _product(speaker: Speaker, e: Any) -> list[Term]:
     left, right = e.args
     places = _selection(left)
     if places is not None:
-        return _placed(speaker, right, ", ".join(map(str, places)) if len(places) < 5 else _range(places))
+        said_places = ", ".join(map(str, places)) if len(places) < 5 else _range(places)
+        return _placed(speaker, right, said_places)
     said = speaker.terms(left)
     if left.ndim == 1 and right.ndim:
         said = [(sign, _double(speaker, text)) for sign, text in said]

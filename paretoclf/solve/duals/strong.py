@@ -52,7 +52,7 @@ ALWAYS = "The dual never passes the primal (Fenchel-Young)."
 
 
 def strong_duality(model: Model, dual: cp.Problem, atoms: tuple[Occurrence, ...], tol: float) -> StrongDuality:
-    """What holds, by the first theorem whose conditions are met."""
+    """The first theorem whose conditions are met, or what is measured."""
     sense = model.sense
     primal = proved(model.problem, tol)
     if primal.status == "unbounded":
@@ -112,7 +112,7 @@ def _value_at_point(proof: ProblemProof, bound: float, tol: float) -> tuple[floa
 
 
 def _measured(primal: ProblemProof, dual: ProblemProof, sense: int, tol: float) -> StrongDuality:
-    """What the points of both say of the gap."""
+    """The gap between points of both."""
     at, safe = _value_at_point(primal, primal.upper if sense > 0 else primal.lower, tol)
     bound, dual_safe = _value_at_point(dual, dual.lower if sense > 0 else dual.upper, tol)
     gap = max(0.0, sense * (at - bound)) if np.isfinite([at, bound]).all() else np.inf
@@ -169,7 +169,10 @@ def slater_point(model: Model, atoms: tuple[Occurrence, ...]) -> dict[str, Any] 
         if any(np.max(c.violation(), initial=0.0) > SLATER_AFFINE * size for c in affine):
             return None
         values = {name: v.value for name, v in model.variables.items()}
-    return {name: np.zeros(model.variables[name].shape) if v is None else np.array(v) for name, v in values.items()}
+    point = {}
+    for name, value in values.items():  # a variable of the objective alone may be anything
+        point[name] = np.zeros(model.variables[name].shape) if value is None else np.array(value)
+    return point
 
 
 def _inside(constraint: Any) -> bool:
@@ -181,9 +184,13 @@ def _inside(constraint: Any) -> bool:
     if (y <= 0).any():
         return False
     if kind == "ExpCone":
-        return bool((x / y <= np.log(np.maximum(z, 1e-300) / y)).all() and (z > 0).all())
+        if (z <= 0).any():
+            return False
+        return bool((x / y <= np.log(z / y)).all())
     alpha = np.asarray(constraint.alpha.value, dtype=float)
-    return bool((x > 0).all() and (x**alpha * y ** (1 - alpha) >= np.abs(z)).all())
+    if (x <= 0).any():
+        return False
+    return bool((x**alpha * y ** (1 - alpha) >= np.abs(z)).all())
 
 
 _SIGNED = ("Inequality", "NonNeg", "NonPos")

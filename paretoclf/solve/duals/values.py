@@ -44,7 +44,7 @@ def solved(problem: cp.Problem) -> cp.Problem:
 
 
 def proved(problem: cp.Problem, tol: float) -> ProblemProof:
-    """What the judge says of a problem, which is solved for it; values and multipliers are left as they were."""
+    """The judge's word on a problem, which is solved for it; values and multipliers are left as they were."""
     with kept(problem):
         try:
             return certify_problem(solved(problem), tol)

@@ -48,7 +48,7 @@ class WeakDuality:
 
 
 def judged(problem: cp.Problem, given: Mapping[str, Any], tol: float, argument: str) -> ProblemProof:
-    """What the judge says of given values of some variables; the others are chosen, best for the objective.
+    """The judge's word on given values of some variables; the others are chosen, best for the objective.
 
     Raises
     ------
