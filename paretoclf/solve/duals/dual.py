@@ -26,7 +26,7 @@ from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Model
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Dual:
     """The dual of a problem, as `dual` returns it.
 

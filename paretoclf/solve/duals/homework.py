@@ -13,6 +13,7 @@ from paretoclf.common.checks import check_positive_number
 from paretoclf.common.errors import InputError
 from paretoclf.common.tolerances import HOMEWORK
 from paretoclf.solve.cone_proof import ProblemProof, is_problem
+from paretoclf.solve.duals.conjugates import is_number
 from paretoclf.solve.duals.elimination import terms_of
 from paretoclf.solve.duals.values import proved
 from paretoclf.solve.lazily import cp
@@ -298,7 +299,7 @@ def _changed(dual: cp.Problem) -> Iterator[tuple[str, cp.Problem]]:
 
 def _variants(expression: Any) -> Iterator[tuple[str, Any]]:
     """Sums with one term changed."""
-    terms = terms_of(expression)
+    terms = [term for term in terms_of(expression) if not (is_number(term.expression) and term.expression.is_zero())]
     for k, term in enumerate(terms):
         rest = sum((t.factor * t.expression for m, t in enumerate(terms) if m != k), cp.Constant(0.0))
         for factor, word in FACTORS.items():

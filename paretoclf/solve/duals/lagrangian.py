@@ -41,7 +41,7 @@ class DualFunctionPoint:
     status: str
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Lagrangian:
     """A problem some of whose constraints have gone to the objective, as `lagrangian` returns it.
 

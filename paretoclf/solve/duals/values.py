@@ -47,10 +47,26 @@ def proved(problem: cp.Problem, tol: float) -> ProblemProof:
     """The judge's word on a problem, which is solved for it; values and multipliers are left as they were."""
     with kept(problem):
         try:
-            return certify_problem(solved(problem), tol)
-        except (cp.SolverError, SolveError) as error:
-            words = f"The solver found no point: {error}"
-            return ProblemProof("undecided", -np.inf, np.inf, words=words, tol=tol)
+            own = solved(problem)
+        except cp.SolverError as error:
+            return _undecided(f"The solver found no point: {error}", tol)
+        try:
+            return certify_problem(own, tol)
+        except SolveError as error:
+            return _undecided(f"The solver found no point: {error}", tol)
+        except InputError:
+            if own.status not in _OPEN_CLAIMS:
+                raise
+            return _undecided(f"The solver says {own.status}, which is not proved.", tol)
+
+
+#: What a solver says without being sure, and without a point.
+_OPEN_CLAIMS = ("infeasible_inaccurate", "unbounded_inaccurate", "infeasible_or_unbounded")
+
+
+def _undecided(words: str, tol: float) -> ProblemProof:
+    """A proof of nothing."""
+    return ProblemProof("undecided", -np.inf, np.inf, words=words, tol=tol)
 
 
 def by_name(given: Any, known: Mapping[str, Any], argument: str) -> dict[str, Any]:
