@@ -142,7 +142,7 @@ def test_what_is_said_of_a_start_without_a_solution(line, status, said):
 
 def test_nothing_inside_is_refused_and_the_rows_are_named():
     flat = array_line([[1.0], [-1.0]], [0.0, 0.0], [1.0])
-    with pytest.raises(InputError, match=r"at both ends of the line, which was not found: see rows that CVXPY added"):
+    with pytest.raises(InputError, match=r"at both ends of the line, and none was found: see rows that CVXPY added"):
         inside(flat, 1.0, 2.0)
     moving = array_line([[1.0], [-1.0]], [0.0, 0.0], [1.0], A_stop=[[2.0], [-2.0]])
     with pytest.raises(InputError, match=r"with the coefficients of both ends of the line.*trace shorter lines"):
