@@ -19,7 +19,12 @@ if TYPE_CHECKING:
     from paretoclf.path.of_cones import ConePath
     from paretoclf.path.of_problem import ProblemPath
     from paretoclf.problem.qp import QP
+    from paretoclf.proof.cone_band import BandProof
+    from paretoclf.proof.line import LineProof
     from paretoclf.solve.cone_proof import ProblemProof
+
+    #: What judging returns, by what was given.
+    Judged = Verification | ProblemProof | JudgedPoints | LineProof | BandProof
 
 
 @overload
@@ -60,7 +65,7 @@ def verify(
     tol: float | None = None,
     between: bool | None = None,
     **parameters: Any,
-) -> Verification | ProblemProof | JudgedPoints:
+) -> Judged:
     """Certify solutions that somebody else computed, whatever they are in.
 
     ``verify(X, y, solutions)`` judges solutions of the 2C-SVM, or of the problem that a fitted machine solves;
@@ -209,7 +214,7 @@ def _kind(X: Any, solutions: Any, parameters: Mapping[str, Any]) -> str:
     return "path of a program" if is_of_program(X, solutions, parameters) else "classifiers"
 
 
-def _door(kind: str) -> Callable[..., Any]:
+def _door(kind: str) -> Callable[..., Judged]:
     """The function that judges this kind, imported when it is asked for."""
     if kind == "problem":
         from paretoclf.checking.of_problem import judge_problem
