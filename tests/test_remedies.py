@@ -50,6 +50,13 @@ def swept(given, grid):
     assert all(each.certificate.passes(1e-6) for each in pc.sweep(given, grid, progress=False))
 
 
+def bounded_slope(given, slope):
+    """The slope of the value in l at 1 is between the bounds that derivatives proves."""
+    found = pc.derivatives(given, {L: 1.0})
+    assert found.lower <= slope <= found.upper
+    assert found.upper - found.lower < 1e-2
+
+
 def ridge():
     return problem(SQUARES + Q * cp.sum_squares(X) + L * cp.norm1(X))
 
@@ -225,6 +232,31 @@ CASES = {
         lambda: pc.plane(three(), {L: (0, 1), Q: (0, 1), U: (0, 1)}),
         r"got 3 that move .*fix the others, as numbers",
         lambda: pc.plane(three(), {L: (0, 1), Q: (0, 1), U: 0.5}, progress=False),
+    ),
+    "ranges of a cone": (
+        lambda: pc.ranges(problem(cp.norm2(X - TARGET) + X[0], cp.sum(X) <= 1), progress=False),
+        r"needs a cone, and ranges are of .*write the number that is meant as a Parameter, of which derivatives bounds",
+        lambda: bounded_slope(problem(cp.norm2(X - TARGET), cp.sum(X) <= L), -(3.0**-0.5)),
+    ),
+    "derivatives where the quadratic term moves": (
+        lambda: pc.trace(problem(L * cp.sum_squares(X) + X[0]), {L: 1}, {L: 2}),
+        r"l must not move the matrix P",
+        lambda: bounded_slope(problem(L * cp.sum_squares(X) + X[0]), 0.25),
+    ),
+    "derivatives where a row moves": (
+        lambda: pc.derivatives(moving_row(), {L: 1.0}),
+        r"take differences of `bounds` of a path within eps",
+        lambda: within(moving_row(), {L: 0.9}, {L: 1.1}),
+    ),
+    "a name that none has, in a direction": (
+        lambda: pc.derivatives(lasso(), {"lam": 1.0}),
+        r"direction must have .*got 'lam': the problem has l$",
+        lambda: pc.derivatives(lasso(), {"l": 1.0}),
+    ),
+    "no solution where nothing moves": (
+        lambda: pc.ranges(problem(X[0], X >= 1, X <= 0), progress=False),
+        r"^the problem must have a solution, and has none: the bounds of variable x\[0\] cross",
+        lambda: pc.ranges(problem(X[0], X >= 1, X <= 2), progress=False),
     ),
     "n_jobs of an exact path": (
         lambda: pc.trace(lasso(), {L: 1}, {L: 2}, n_jobs=2),

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paretoclf.common.checks import Array, check_positive_number, real_array
-from paretoclf.common.errors import InputError, NeedsConeError
+from paretoclf.common.errors import InputError, MovesMatrixError, NeedsConeError
 from paretoclf.common.tables import Tabular, listing
 from paretoclf.common.threads import on_one_thread
 from paretoclf.engine.reduction.program import ProgramLine, Reading, beside_the_value, between, told_apart
@@ -27,9 +27,10 @@ from paretoclf.path.named import name_in
 from paretoclf.path.optimum import optimum, standing
 from paretoclf.path.sides import Reach
 from paretoclf.path.slope_bounds import slope_bounds
-from paretoclf.path.tracing import source_between, source_here
+from paretoclf.path.tracing import source_between
 from paretoclf.path.unique import undetermined
 from paretoclf.problem.qp import QP
+from paretoclf.solve.to_qp import by_parameter
 
 if TYPE_CHECKING:
     from paretoclf.path.of_cones import SlopeBounds
@@ -294,9 +295,10 @@ def derivatives(problem: Any, direction: Mapping[Any, Any]) -> Derivatives | Slo
     ----------
     problem : cvxpy.Problem or QP
         A linear or quadratic program; its parameters have the values that they hold (0 in a `QP`). Any other convex
-        problem has bounds of its value's slopes, and nothing of its solution.
-    direction : mapping of cvxpy.Parameter (of str, for a QP) to number or array
-        By what each parameter moves in a unit; what is left out stays.
+        problem, and one of which a parameter moves the quadratic term, has bounds of its value's slopes, and nothing of
+        its solution.
+    direction : mapping of cvxpy.Parameter or str to number or array
+        By what each parameter moves in a unit, by itself or by its name; what is left out stays.
 
     Returns
     -------
@@ -307,8 +309,8 @@ def derivatives(problem: Any, direction: Mapping[Any, Any]) -> Derivatives | Slo
     Raises
     ------
     InputError
-        If it is no convex problem, a parameter moves a matrix of it, the direction is 0, or there is no optimum at the
-        point (or beside it, where it has cones).
+        If it is no convex problem, a parameter moves a coefficient of a constraint, the direction is 0, or there is no
+        optimum at the point (or beside it, where it has cones).
     DegeneratePathError
         If what happens beside the point cannot be proved.
 
@@ -327,20 +329,22 @@ def derivatives(problem: Any, direction: Mapping[Any, Any]) -> Derivatives | Slo
     """
     if not isinstance(direction, Mapping) or not direction:
         raise InputError(f"direction must map parameters to numbers or arrays, got {direction!r:.100}")
+    if not isinstance(problem, QP):
+        direction = by_parameter(problem, direction, "direction")
     moved = {key: real_array(value, f"direction[{_called(key)}]") for key, value in direction.items()}
     size = max((float(np.abs(value).max(initial=0.0)) for value in moved.values()), default=0.0)
     if not (np.isfinite(size) and size > 0.0):
         raise InputError(f"direction must be finite, and not 0, got {direction!r:.100}")
-    program = _is_program(problem)
     line = _Direction.of(problem, moved, size)
-    if not program:
-        return slope_bounds(problem, line.values, line.unit, min(line.furthest(sign) for sign in (-1.0, 1.0)))
     most = {sign: line.furthest(sign) for sign in (-1.0, 1.0)}
     if not any(most.values()):
         raise InputError("direction must be one in which the parameters may move, got one that leaves what they allow")
     sign = 1.0 if most[1.0] else -1.0
     reach = min(line.unit, most[sign])
-    compiled = line.source(sign, 0.0, reach).line
+    try:
+        compiled = line.source(sign, 0.0, reach).line
+    except (NeedsConeError, MovesMatrixError):
+        return slope_bounds(problem, line.values, line.unit, min(most.values()))
     still = standing(compiled)
     x, z = optimum(still)
     basis = basis_at(still, x, z)
@@ -441,17 +445,6 @@ def _exact(problem: Any, direction: Mapping[Any, Any]) -> Derivatives:
     return found
 
 
-def _is_program(problem: Any) -> bool:
-    """Whether it is a linear or quadratic program; parameters without a value are refused for all."""
-    if isinstance(problem, QP):
-        return True
-    try:
-        source_here(problem)
-    except NeedsConeError:
-        return False
-    return True
-
-
 def _called(key: Any) -> str:
     """The name of a parameter, variable or constraint."""
     if isinstance(key, str):
@@ -468,8 +461,6 @@ def _key_of(problem: Any, key: Any) -> str:
 
 
 def _value_of(parameter: Any) -> Any:
-    if not hasattr(parameter, "project"):
-        raise InputError(f"direction must have parameters of the problem for keys, got {parameter!r:.100}")
     if parameter.value is None:
         raise InputError(f"parameter {parameter.name()} must have a value")
     return parameter.value

@@ -248,7 +248,7 @@ class ConePath(Scored):
         if line.A_stop is not None:
             raise InputError(
                 "slopes has no bounds where a parameter multiplies a variable of a constraint: the optimal value is "
-                "neither convex nor concave in it then; take differences of bounds()"
+                "neither convex nor concave in it then; take differences of `bounds` of a path within eps"
             )
         moving = [bool((ends[0] != ends[1]).any()) for ends in (line.q, line.b)]
         moving[0] |= line.P_stop is not None

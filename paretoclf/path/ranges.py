@@ -20,7 +20,7 @@ import numpy as np
 import scipy.sparse as sp
 from joblib import Parallel, delayed
 
-from paretoclf.common.errors import DegeneratePathError, InputError
+from paretoclf.common.errors import DegeneratePathError, InputError, NeedsConeError
 from paretoclf.common.progress import counted
 from paretoclf.common.tables import SHOWN, Tabular, listing
 from paretoclf.common.threads import on_one_thread
@@ -206,7 +206,13 @@ def ranges(problem: Any, *, of: Any = None, n_jobs: int | None = None, progress:
     >>> [(row.index, row.price, row.lower, row.upper) for row in found["x"]]
     [((0,), 4.0, 2.0, inf), ((1,), 2.0, 0.0, 3.0)]
     """
-    line, flips = _stated(problem)
+    try:
+        line, flips = _stated(problem)
+    except NeedsConeError as error:
+        raise InputError(
+            f"{error}, and ranges are of linear and quadratic programs: write the number that is meant as a Parameter, "
+            "of which derivatives bounds the slope of the value"
+        ) from None
     numbers = _numbers(line, flips)
     if of is not None:
         numbers = _asked(numbers, [name_in(problem, each) for each in (of if isinstance(of, list | tuple) else [of])])

@@ -330,7 +330,7 @@ def by_parameter(problem: Any, given: Mapping[Any, Any], argument: str) -> dict[
     Raises
     ------
     InputError
-        If a key is no parameter of the problem, nor the name of exactly one.
+        If it is no cvxpy.Problem, or a key is no parameter of it, nor the name of exactly one.
 
     Examples
     --------
@@ -341,6 +341,8 @@ def by_parameter(problem: Any, given: Mapping[Any, Any], argument: str) -> dict[
     >>> by_parameter(problem, {"level": 2.0}, "start") == {level: 2.0}
     True
     """
+    if not isinstance(problem, cp.Problem):
+        raise InputError(f"problem must be a cvxpy.Problem, got {what_it_is(problem)}")
     own = [p for p in problem.parameters() if not isinstance(p, cp.CallbackParam)]
     # A CallbackParam may follow any other parameter: its function is not looked into.
     follows = len(own) < len(problem.parameters())

@@ -190,7 +190,7 @@ def test_bad_input_is_refused():
         ({}, "direction must map parameters"),
         ({a: 0.0}, "direction must be finite, and not 0"),
         ({a: np.nan}, "direction must be finite"),
-        ({"a": 1.0}, "direction must have parameters of the problem for keys"),
+        ({"b": 1.0}, "direction must have parameters of the problem, or their names, for keys, got 'b'"),
     ):
         with pytest.raises(pc.errors.InputError, match=said):
             pc.derivatives(problem, direction)
