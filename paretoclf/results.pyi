@@ -38,7 +38,7 @@ from .roc.scores import PathScores as PathScores
 from .solve.cone_proof import ProblemProof as ProblemProof
 from .solve.duals.dual import Dual as Dual
 from .solve.duals.lagrangian import DualFunctionPoint as DualFunctionPoint
-from .solve.duals.lagrangian import Lagrangian as Lagrangian
+from .solve.duals.lagrangian import PartialLagrangian as PartialLagrangian
 from .solve.duals.recovery import Recovered as Recovered
 from .solve.duals.strong import StrongDuality as StrongDuality
 from .solve.duals.weak import WeakDuality as WeakDuality

@@ -42,7 +42,7 @@ class DualFunctionPoint:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Lagrangian:
+class PartialLagrangian:
     """A problem some of whose constraints have gone to the objective, as `lagrangian` returns it.
 
     Attributes
@@ -105,10 +105,10 @@ class Lagrangian:
         return DualFunctionPoint(float(own.value), point, slopes, own.status)
 
     def __repr__(self) -> str:
-        return f"Lagrangian(dualised: {', '.join(self.multipliers)})"
+        return f"PartialLagrangian(dualised: {', '.join(self.multipliers)})"
 
 
-def lagrangian(problem: cp.Problem, dualize: Sequence[str]) -> Lagrangian:
+def lagrangian(problem: cp.Problem, dualize: Sequence[str]) -> PartialLagrangian:
     """Make the Lagrangian of some constraints of a problem; the others stay constraints.
 
     Parameters
@@ -120,7 +120,7 @@ def lagrangian(problem: cp.Problem, dualize: Sequence[str]) -> Lagrangian:
 
     Returns
     -------
-    Lagrangian
+    PartialLagrangian
 
     Raises
     ------
@@ -154,7 +154,7 @@ def lagrangian(problem: cp.Problem, dualize: Sequence[str]) -> Lagrangian:
         objective = objective + (inner(multiplier, slack) if slack.ndim else multiplier * slack)
     rest = [constraint for label, constraint in model.constraints.items() if label not in multipliers]
     goal = cp.Minimize(objective) if model.sense > 0 else cp.Maximize(-objective)
-    return Lagrangian(cp.Problem(goal, rest), multipliers, slacks, model.sense)
+    return PartialLagrangian(cp.Problem(goal, rest), multipliers, slacks, model.sense)
 
 
 def _dualised(constraint: Any, label: str) -> tuple[Any, Any]:
