@@ -258,8 +258,8 @@ def _power_above(w: Any, y: Any, size: Any, p: float) -> Stated:
 
 @_row(
     "-power below 1",
-    ("-<u>^<p>", "<c> <sum of><w>^(<e>) / (-<y>)^(<d>)", "<y> < 0", "<y> <= 0"),
-    (r"-<u>^{<p>}", r"<c> <sum of><w>^{<e>} (-<y>)^{-<d>}", "<y> < 0", r"<y> \le 0"),
+    ("-<u>^<p>", "<c> <sum of>(-<y>)^(-<d>) <w>^(<e>)", "<y> < 0", "<y> <= 0"),
+    (r"-<u>^{<p>}", r"<c> <sum of>(-<y>)^{-<d>} <w>^{<e>}", "<y> < 0", r"<y> \le 0"),
 )
 def _minus_power(w: Any, ys: Sequence[Any], numbers: Mapping[str, Any]) -> Stated:
     """Roots."""

@@ -96,7 +96,7 @@ def _constant_of_log_det(atom: Occurrence, speaker: Speaker) -> str:
 
 def _numbers_together(text: str) -> str:
     """Factors that are numbers, multiplied."""
-    pair = r"(?<![\w.^_/{])(\d+(?:\.\d+)?) (\d+(?:\.\d+)?)(?![\w./])"
+    pair = r"(?<![\w.^_/{-])(\d+(?:\.\d+)?) (\d+(?:\.\d+)?)(?![\w./^])"
     while found := re.search(pair, text):
         text = f"{text[: found.start()]}{float(found[1]) * float(found[2]):.6g}{text[found.end() :]}"
     return text
@@ -106,15 +106,20 @@ def _with_weight(template: str, w: Any, speaker: Speaker) -> str:
     """A text with the weight in it; a weight that is a number is multiplied out."""
     same = is_number(w) and w.size > 0 and np.ptp(number(w)) == 0
     if not same:
-        inner = w.args[0] if type(w).__name__ == "Promote" else w
-        return _put(template, {"w": speaker.sum(inner)})
+        # A weight that all entries have in common is said once.
+        name = speaker.sum(w.args[0] if type(w).__name__ == "Promote" else w)
+        if re.fullmatch(r"[^ ]+ 1", name):
+            name = name.removesuffix(" 1")
+        power = f"({name})^" if " " in name else f"{name}^"
+        return _put(template.replace("<w>^", power), {"w": name})
     value = float(number(w).ravel()[0])
     four = speaker.digits(4 * value)
     text = template.replace("(4 <w>)", four).replace("{4 <w>}", f"{{{four}}}").replace("4 <w>", four)
     text = re.sub(r" / 1(?![\d./])", "", text)
     text = re.sub(r"\\frac\{((?:[^{}]|\{[^{}]*\})*)\}\{1\}", r"\1", text)
     if value == 1:
-        text = re.sub(r"<w>\^(?:-?[\d./]+|\{[^{}]*\}) ?", "", text)
+        text = re.sub(r" ?<w>\^(?:-?[\d./]+|\{(?:[^{}]|\{[^{}]*\})*\})(?= |$)", "", text)
+        text = re.sub(r"<w>\^(?:-?[\d./]+|\{(?:[^{}]|\{[^{}]*\})*\}) ?", "", text)
         text = re.sub(r"(?:/| )<w>(?:\^-?[\d./]+|\^\([^()]*\)|\^\{[^{}]*\})(?= |$)", "", text)
         text = text.replace("/<w>", "").replace("sqrt(<w>) ", "").replace(r"\sqrt{<w>} ", "")
         text = re.sub(r"<w>(?:\^\([^()]*\)+|\^\{[^{}]*\})? (?=[\\\w(|-]*[a-z(|])(?!log <w>|\\log <w>|- )", "", text)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import cvxpy as cp
@@ -12,6 +13,9 @@ import pytest
 from scipy.special import rel_entr, xlogy
 
 from paretoclf.solve.duals.conjugates import TABLE
+from paretoclf.solve.duals.page import filled
+from paretoclf.solve.duals.saying import Speaker
+from paretoclf.solve.duals.tree import Occurrence
 
 N = 1000
 #: How many numbers an argument of a vector has, and the side of a matrix.
@@ -726,3 +730,34 @@ def test_words_name_what_they_are_about():
             assert "<u" in words.atom
             assert words.cost or words.domain
             assert words.at_zero
+
+
+def read_aloud(cost):
+    """The words of a cost as Python: factors side by side are multiplied."""
+    text = re.sub(r"\|([^|]*)\|", r"abs(\1)", cost.replace("^", "**"))
+    return re.sub(r"(?<=[\w)])\s+(?=[\w(])", "*", text) or "0"
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if c.arguments is column], ids=named)
+def test_the_words_of_a_cost_are_its_value(case):
+    rng = np.random.default_rng(3)
+    w = 10 ** rng.uniform(-1, 1, N)
+    y = case.inside(rng, w)
+    names = {"log": np.log, "exp": np.exp, "abs": np.abs, "max": np.maximum}
+    weight, variable = cp.Parameter(nonneg=True, name="w"), cp.Variable(name="y")
+    one = Occurrence(TABLE[case.row], None, None, (variable,), (variable,), weight, case.numbers)
+    told = filled(one.row.plain.cost, one, Speaker())
+    found = eval(read_aloud(told), names | {"w": w, "y": y[:, 0]})
+    known = case.conjugate(w, y)
+    assert np.allclose(found, known, rtol=5e-4, atol=1e-9 * (1 + np.abs(known)).max()), told
+    # A weight that is a number is multiplied out.
+    one = replace(one, w=cp.Constant(w[0]))
+    told = filled(one.row.plain.cost, one, Speaker())
+    found = eval(read_aloud(told), names | {"y": y[0, 0]})
+    assert found == pytest.approx(known[0], rel=5e-4, abs=1e-9), told
+    one = replace(one, w=cp.Constant(1.0))
+    y = case.inside(rng, np.ones(N))
+    told = filled(one.row.plain.cost, one, Speaker())
+    found = eval(read_aloud(told), names | {"y": y[:, 0]})
+    known = case.conjugate(np.ones(N), y)
+    assert np.allclose(found, known, rtol=5e-4, atol=1e-9 * (1 + np.abs(known)).max()), told

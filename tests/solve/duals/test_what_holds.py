@@ -182,7 +182,7 @@ PAGES = {
     "eigenvalue": ["tr(C y1)", "y1 psd, tr y1 = 1"],
     "log": ["- sum (log(1/(-y1)) - 1)"],
     "parameter": ["|y1|^2 / (4 lam)"],
-    "power": ["0.25 / (-y1)"],
+    "power": ["0.25 (-y1)^-1"],
 }
 
 
