@@ -238,6 +238,8 @@ DEFERRED = {
     ("solve/compiled.py", "solve.cone_proof"): "a formulation with a judge of its own is not proved by its cones",
     ("solve/sweep.py", "roc.grid"): "error_curve is a method of a sweep, and few ask for it",
     ("checking/versions.py", "engine.engines"): "it takes a moment to load",
+    ("problem/convex.py", "problem.gram"): "kernels, which no program needs, for a remedy that few hear of",
+    ("proof/convexity.py", "proof.hollow"): "boxes, which few programs need: those of negative curvature",
     ("engine/general.py", "engine.boxes"): "the one entry to engines imports that of a box where it is given one",
 }
 

@@ -15,17 +15,8 @@ from paretoclf.engine.reduction.products import blocks
 from paretoclf.engine.reduction.program import AnyPoints, ProgramLine, between
 from paretoclf.problem.convex import Convexity, not_convex
 from paretoclf.problem.definite import least_curvature
-from paretoclf.proof.cone_line import ConeLine
-from paretoclf.proof.cone_line_box import line_box
-from paretoclf.proof.points.cone_box import implied_box
-from paretoclf.proof.points.cone_lower import Box
-from paretoclf.proof.points.cone_program import ConeProgram
-from paretoclf.proof.points.cones import Cone
 
 AnyLine = TypeVar("AnyLine", bound=ProgramLine)
-
-#: Sums of few positive terms are below this many times what doubles make of them.
-_UP = 1 + 1e-9
 
 
 def convex_line(line: AnyLine, tol: float = CERTIFY) -> AnyLine:
@@ -54,7 +45,7 @@ def convex_line(line: AnyLine, tol: float = CERTIFY) -> AnyLine:
     >>> line.shift[0].tolist()
     [1.7763568394002505e-15, 1.7763568394002505e-15]
     """
-    ends = [Convexity.of(P) for P in _matrices(line)]
+    ends = [Convexity.of(P) for P in matrices_of(line)]
     shifts = [np.zeros(line.n) if end.shift is None else end.shift for end in ends]
     lacks = [end.lacks for end in ends if end.lacks is not None]
     if any(end.shift is not None for end in ends):
@@ -68,50 +59,40 @@ def convex_line(line: AnyLine, tol: float = CERTIFY) -> AnyLine:
 
 def check_cost(line: ProgramLine, tol: float) -> None:
     """InputError where a negative curvature certainly costs more than ``tol`` of the value."""
-    if line.lacks is None:
-        return
-    box = box_of(line)
-    cost = lost(line, box)
-    moves = isinstance(line, ConeLine) and not line.stands  # what bends between two points counts on convexity
-    if moves or not (np.isfinite(cost) and cost <= tol * _most(line, box)):
-        raise refusal(line)
+    if line.lacks is not None:
+        from paretoclf.proof.hollow import costs_more  # boxes, which few programs need
+
+        if costs_more(line, tol):
+            raise refusal(line)
 
 
 def semidefinite(line: ProgramLine) -> bool:
     """Whether P, with what it is said to lack, is proved positive semidefinite at both ends, and so between."""
     more = 0.0 if line.lacks is None else sp.diags_array(line.lacks)
-    matrices = (P if line.lacks is None else sp.csc_array(P) + more for P in _matrices(line))
+    matrices = (P if line.lacks is None else sp.csc_array(P) + more for P in matrices_of(line))
     return all(bool(least_curvature(P, signs=True).min(initial=0.0) >= 0.0) for P in matrices)
 
 
-def lost(line: ProgramLine, box: Box | None = None) -> float:
-    """What the negative curvature of P may cost at any t; infinite where the constraints do not bound its variables."""
+def lost(line: ProgramLine, sides: Array | None = None) -> float:
+    """What the negative curvature of P may cost at any t; infinite where the constraints do not bound its variables.
+
+    Parameters
+    ----------
+    line : ProgramLine
+    sides : array of shape (k, m), optional
+        Right hand sides between which those are that matter, in place of those at both ends.
+    """
     if line.lacks is None or not line.lacks.any():
         return 0.0
-    box = box_of(line) if box is None else box
-    hollow = line.lacks > 0.0
-    width = (box.high - box.low)[hollow]
-    return 0.5 * float(line.lacks[hollow] @ width**2) * _UP
+    from paretoclf.proof.hollow import box_of, cost_on  # boxes, which few programs need
 
-
-def box_of(line: ProgramLine, sides: Array | None = None) -> Box:
-    """Bounds of all feasible points at every t; ``sides`` are right hand sides in place of those of both ends."""
-    if isinstance(line, ConeLine):
-        return line_box(line, np.inf)
-    b = line.b if sides is None else sides
-    k, A = line.equations, sp.csr_array(line.A)
-    rows = sp.vstack([A, -A[:k]])
-    weakest = np.append(b.max(axis=0), -b[:, :k].min(axis=0))
-    nothing = sp.csr_array((line.n, line.n))
-    program = ConeProgram(nothing, np.zeros(line.n), rows, weakest, [Cone("nonnegative", line.m + k)])
-    low, high = implied_box(program)
-    return Box(np.minimum(low, high), np.maximum(low, high))
+    return cost_on(line, box_of(line, sides))
 
 
 def refusal(line: ProgramLine, why: str = "") -> InputError:
     """The error that refuses a line for what it lacks."""
     assert line.lacks is not None
-    ends = [P for P in _matrices(line) if least_curvature(P).min(initial=0.0) < 0.0]
+    ends = [P for P in matrices_of(line) if least_curvature(P).min(initial=0.0) < 0.0]
     return not_convex(ends[0], line.lacks, line.column_name, why)
 
 
@@ -178,23 +159,12 @@ def said_of_shift(s: float, share: float) -> str:
 def share_of_diagonal(line: ProgramLine) -> float:
     """The largest share of a diagonal entry of the user's P that was added to it."""
     assert line.shift is not None
-    ends = zip(_matrices(line), (line.shift[0], line.shift[1]), strict=False)
+    ends = zip(matrices_of(line), (line.shift[0], line.shift[1]), strict=False)
     shares = [np.where(shift > 0.0, shift / (P.diagonal() - shift + (shift == 0.0)), 0.0) for P, shift in ends]
     return float(np.max(shares))
 
 
-def _matrices(line: ProgramLine) -> tuple[Any, ...]:
+def matrices_of(line: ProgramLine) -> tuple[Any, ...]:
     """P at both ends, or once where it stands still."""
     stop = getattr(line, "P_stop", None)
     return (line.P,) if stop is None else (line.P, stop)
-
-
-def _most(line: ProgramLine, box: Box) -> float:
-    """What the terms of the objective are in sum at most, at any feasible point."""
-    reach = np.maximum(np.abs(box.low), np.abs(box.high))
-    q, P = np.abs(line.q).max(axis=0), sum(abs(sp.csc_array(M)) for M in _matrices(line))
-    used = (q > 0.0) | (np.asarray(P.sum(axis=0)).ravel() > 0.0)
-    reach = np.where(used, reach, 0.0)
-    with np.errstate(invalid="ignore"):
-        found = float(q @ reach + 0.5 * reach @ (P @ reach) + np.abs(line.constant).max())
-    return np.inf if np.isnan(found) else found

@@ -19,7 +19,7 @@ from paretoclf.common.tolerances import CERTIFY, PLANE_AREA
 from paretoclf.engine.reduction.plane import ProgramPlane
 from paretoclf.engine.reduction.program import ProgramLine
 from paretoclf.proof.cells import CellsProof
-from paretoclf.proof.convexity import added, box_of, lost, said_of, semidefinite
+from paretoclf.proof.convexity import added, lost, said_of, semidefinite
 from paretoclf.proof.programs import CONDITIONS, JUDGED, judged
 from paretoclf.proof.rays import RayProof
 from paretoclf.proof.row_units import Sizes
@@ -89,7 +89,7 @@ def judge_polygons(plane: ProgramPlane, polygons: Sequence[Array], x: Sequence[A
     line, parts = plane.line, []
     sizes = Sizes(line)
     corners = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
-    cost = lost(line, box_of(line, plane.data(corners)[1])) if line.lacks is not None else 0.0
+    cost = lost(line, plane.data(corners)[1])
     step = max(1, _TOGETHER // (line.n + line.m))
     for first in range(0, len(polygons), step):
         own = slice(first, first + step)
