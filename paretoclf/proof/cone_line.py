@@ -39,6 +39,11 @@ class ConeLine(ProgramLine):
         """Whether both matrices are the same at every t."""
         return self.P_stop is None and self.A_stop is None
 
+    @property
+    def quadratics(self) -> tuple[Any, ...]:
+        """P at both ends, or once where it stands still."""
+        return (self.P,) if self.P_stop is None else (self.P, self.P_stop)
+
     @cached_property
     def base(self) -> ConeProgram:
         """The program at t = 0."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -45,7 +45,7 @@ def convex_line(line: AnyLine, tol: float = CERTIFY) -> AnyLine:
     >>> line.shift[0].tolist()
     [1.7763568394002505e-15, 1.7763568394002505e-15]
     """
-    ends = [Convexity.of(P) for P in matrices_of(line)]
+    ends = [Convexity.of(P) for P in line.quadratics]
     shifts = [np.zeros(line.n) if end.shift is None else end.shift for end in ends]
     lacks = [end.lacks for end in ends if end.lacks is not None]
     if any(end.shift is not None for end in ends):
@@ -69,7 +69,7 @@ def check_cost(line: ProgramLine, tol: float) -> None:
 def semidefinite(line: ProgramLine) -> bool:
     """Whether P, with what it is said to lack, is proved positive semidefinite at both ends, and so between."""
     more = 0.0 if line.lacks is None else sp.diags_array(line.lacks)
-    matrices = (P if line.lacks is None else sp.csc_array(P) + more for P in matrices_of(line))
+    matrices = (P if line.lacks is None else sp.csc_array(P) + more for P in line.quadratics)
     return all(bool(least_curvature(P, signs=True).min(initial=0.0) >= 0.0) for P in matrices)
 
 
@@ -92,7 +92,7 @@ def lost(line: ProgramLine, sides: Array | None = None) -> float:
 def refusal(line: ProgramLine, why: str = "") -> InputError:
     """The error that refuses a line for what it lacks."""
     assert line.lacks is not None
-    ends = [P for P in matrices_of(line) if least_curvature(P).min(initial=0.0) < 0.0]
+    ends = [P for P in line.quadratics if least_curvature(P).min(initial=0.0) < 0.0]
     return not_convex(ends[0], line.lacks, line.column_name, why)
 
 
@@ -159,12 +159,6 @@ def said_of_shift(s: float, share: float) -> str:
 def share_of_diagonal(line: ProgramLine) -> float:
     """The largest share of a diagonal entry of the user's P that was added to it."""
     assert line.shift is not None
-    ends = zip(matrices_of(line), (line.shift[0], line.shift[1]), strict=False)
+    ends = zip(line.quadratics, (line.shift[0], line.shift[1]), strict=False)
     shares = [np.where(shift > 0.0, shift / (P.diagonal() - shift + (shift == 0.0)), 0.0) for P, shift in ends]
     return float(np.max(shares))
-
-
-def matrices_of(line: ProgramLine) -> tuple[Any, ...]:
-    """P at both ends, or once where it stands still."""
-    stop = getattr(line, "P_stop", None)
-    return (line.P,) if stop is None else (line.P, stop)

@@ -9,7 +9,6 @@ from paretoclf.common.checks import Array
 from paretoclf.engine.reduction.program import ProgramLine
 from paretoclf.proof.cone_line import ConeLine
 from paretoclf.proof.cone_line_box import line_box
-from paretoclf.proof.convexity import matrices_of
 from paretoclf.proof.points.cone_box import implied_box
 from paretoclf.proof.points.cone_lower import Box
 from paretoclf.proof.points.cone_program import ConeProgram
@@ -53,7 +52,7 @@ def box_of(line: ProgramLine, sides: Array | None = None) -> Box:
 def _most(line: ProgramLine, box: Box) -> float:
     """What the terms of the objective are in sum at most, at any feasible point."""
     reach = np.maximum(np.abs(box.low), np.abs(box.high))
-    q, P = np.abs(line.q).max(axis=0), sum(abs(sp.csc_array(M)) for M in matrices_of(line))
+    q, P = np.abs(line.q).max(axis=0), sum(abs(sp.csc_array(M)) for M in line.quadratics)
     used = (q > 0.0) | (np.asarray(P.sum(axis=0)).ravel() > 0.0)
     reach = np.where(used, reach, 0.0)
     with np.errstate(invalid="ignore"):

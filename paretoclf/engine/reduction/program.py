@@ -140,6 +140,11 @@ class ProgramLine:
         A = Products.of(self.rows)
         return Products.of(self.P), A, A.T
 
+    @property
+    def quadratics(self) -> tuple[Any, ...]:
+        """P at both ends, or once where it stands still."""
+        return (self.P,)
+
     @cached_property
     def given(self) -> Any:
         """P as the user gave it, without what rounding took from it: too little to be curvature to an engine."""
