@@ -15,6 +15,7 @@ L, Q, U = (cp.Parameter(nonneg=True, name=name, value=1.0) for name in "lqu")
 FORM = cp.Parameter((3, 3), PSD=True, name="form", value=np.eye(3))
 TARGET = np.array([3.0, -1.0, 0.5])
 SQUARES = cp.sum_squares(X - TARGET)
+DIAGONAL, PAIR = cp.Variable((2, 2), diag=True, name="D"), cp.Variable(2, name="d")
 EYE = np.eye(3)
 
 
@@ -55,6 +56,10 @@ def bounded_slope(given, slope):
     found = pc.derivatives(given, {L: 1.0})
     assert found.lower <= slope <= found.upper
     assert found.upper - found.lower < 1e-2
+
+
+def graded(given, answer):
+    assert pc.grade(given, answer).verdict == "right"
 
 
 def ridge():
@@ -272,6 +277,11 @@ CASES = {
         lambda: pc.verify(lasso(), {"x": TARGET}),
         r"are judged by grade\(problem, \{'x': value\}\)",
         lambda: pc.grade(lasso(), {"x": TARGET}),
+    ),
+    "an entry of a variable with diag=True": (
+        lambda: pc.grade(problem(cp.sum_squares(DIAGONAL - 2) + DIAGONAL[0, 0]), {DIAGONAL: np.diag([1.5, 2.0])}),
+        r"variable D must be written as cp\.diag of a vector, got diag=True",
+        lambda: graded(problem(cp.sum_squares(cp.diag(PAIR) - 2) + cp.diag(PAIR)[0, 0]), {PAIR: [1.5, 2.0]}),
     ),
     "an expression for a problem": (
         lambda: pc.trace(SQUARES, {L: 1}, {L: 2}),

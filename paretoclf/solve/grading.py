@@ -260,6 +260,14 @@ def _solve(problem: cp.Problem, **settings: Any) -> None:
             problem.solve(solver="CLARABEL", **settings)
         except cp.SolverError:
             problem.solve(solver="CLARABEL")
+        except TypeError:
+            diagonal = [v.name() for v in problem.variables() if v.attributes["diag"]]
+            if not diagonal:
+                raise
+            raise InputError(
+                f"variable {diagonal[0]} must be written as cp.diag of a vector, got diag=True: CVXPY holds its value "
+                "as a sparse matrix, of which it reads no entry"
+            ) from None
 
 
 def _minimised(proof: ProblemProof, sense: int) -> tuple[float, float]:
