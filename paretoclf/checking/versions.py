@@ -8,7 +8,17 @@ from importlib.metadata import PackageNotFoundError, version
 
 import paretoclf
 
-DEPENDENCIES = (*("numpy", "scipy", "cvxpy", "clarabel", "scikit-learn", "joblib", "matplotlib", "tqdm"),)
+DEPENDENCIES = (
+    "numpy",
+    "scipy",
+    "cvxpy",
+    "clarabel",
+    "scikit-learn",
+    "joblib",
+    "threadpoolctl",
+    "matplotlib",
+    "tqdm",
+)
 
 
 def versions() -> dict[str, str]:
