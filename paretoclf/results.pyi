@@ -37,6 +37,7 @@ from .proof import Certificate as Certificate
 from .roc.scores import PathScores as PathScores
 from .solve.cone_proof import ProblemProof as ProblemProof
 from .solve.duals.dual import Dual as Dual
+from .solve.duals.homework import DualGrade as DualGrade
 from .solve.duals.lagrangian import DualFunctionPoint as DualFunctionPoint
 from .solve.duals.lagrangian import PartialLagrangian as PartialLagrangian
 from .solve.duals.recovery import Recovered as Recovered

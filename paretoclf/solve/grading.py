@@ -18,10 +18,10 @@ Where neither is proved, optima (or multipliers) may be many, and the answer is 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -29,12 +29,14 @@ from paretoclf.common.checks import check_positive_number
 from paretoclf.common.errors import InputError, SolveError
 from paretoclf.common.tolerances import CERTIFY, HOMEWORK
 from paretoclf.proof.evidence import Condition
+from paretoclf.solve.claims import Judgement, judge_infeasible, judge_ray
 from paretoclf.solve.cone_proof import ProblemProof, certify_problem, refuse_not_convex
+from paretoclf.solve.duals.homework import DualGrade, grade_dual
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Model, conic_settings, dense, without_values
 from paretoclf.solve.programs import evaluate, held
 
-Verdict = Literal["right", "infeasible", "not optimal", "wrong multipliers", "undecided"]
+Verdict = Literal["right", "infeasible", "not optimal", "wrong multipliers", "wrong claim", "undecided"]
 
 #: Slips that are named: what the answer is, beside what a solver found.
 SLIPS = {-1.0: "has the opposite sign of", 2.0: "is twice", 0.5: "is half"}
@@ -50,14 +52,16 @@ class Grade:
 
     Attributes
     ----------
-    verdict : {"right", "infeasible", "not optimal", "wrong multipliers", "undecided"}
-        Values come first: multipliers are what is wrong only where the values are optimal.
+    verdict : {"right", "infeasible", "not optimal", "wrong multipliers", "wrong claim", "undecided"}
+        Values come first: multipliers are what is wrong only where the values are optimal. A wrong claim is that a
+        problem is infeasible, or unbounded along a direction.
     sentence : str
         Why, in one sentence.
     values, multipliers : bool or None
-        Whether each is right, for who counts points; None where it is undecided, or no multipliers were given.
+        Whether each is right, for who counts points; None where it is undecided, or no multipliers were given. A claim
+        counts as values.
     proof : ProblemProof
-        The proof of the values.
+        The proof of the values, or of the claim.
     """
 
     verdict: Verdict
@@ -70,22 +74,51 @@ class Grade:
         return self.sentence
 
 
+@overload
 def grade(
-    problem: cp.Problem, values: Mapping[Any, Any], duals: Mapping[Any, Any] | None = None, tol: float = HOMEWORK
-) -> Grade:
-    """Grade an answer to a convex problem: values of its variables, and multipliers of its constraints.
+    problem: cp.Problem,
+    values: Mapping[Any, Any] | Literal["infeasible"] | None = None,
+    duals: Mapping[Any, Any] | None = None,
+    tol: float = HOMEWORK,
+    *,
+    ray: Mapping[Any, Any] | None = None,
+) -> Grade: ...
 
-    It is `certify_problem` twice: of the values, against proved bounds of the optimal value; and of the Lagrangian,
-    which must be least at an optimum, whatever the values are. Each entry is compared with the solver's, too, and one
-    that is off is wrong if it is proved that no optimum has it. Where optima or multipliers are many, each is right, to
-    three digits of the value.
+
+@overload
+def grade(
+    problem: cp.Problem,
+    *,
+    tol: float = HOMEWORK,
+    dual: cp.Problem,
+    at: Sequence[Mapping[Any, Any]] | None = None,
+) -> DualGrade: ...
+
+
+def grade(
+    problem: cp.Problem,
+    values: Mapping[Any, Any] | Literal["infeasible"] | None = None,
+    duals: Mapping[Any, Any] | None = None,
+    tol: float = HOMEWORK,
+    *,
+    dual: cp.Problem | None = None,
+    at: Sequence[Mapping[Any, Any]] | None = None,
+    ray: Mapping[Any, Any] | None = None,
+) -> Grade | DualGrade:
+    """Grade an answer to a convex problem: values and multipliers, that there is no solution, or its dual.
+
+    Values are judged by `certify_problem`, against proved bounds of the optimal value; multipliers by it, too, of the
+    Lagrangian, which must be least at an optimum, whatever the values are. Each entry is compared with the solver's,
+    too, and one that is off is wrong if it is proved that no optimum has it. Where optima or multipliers are many, each
+    is right, to three digits of the value.
 
     Parameters
     ----------
     problem : cvxpy.Problem
         The exercise; it need not be solved, and holds what it held afterwards.
-    values : dict from cvxpy.Variable or str to number or array
-        By the variables, or by their names.
+    values : dict from cvxpy.Variable or str to number or array, or "infeasible"
+        By the variables, or by their names. Or the claim that no point satisfies the constraints: it is right if
+        constraints are proved to contradict each other, and wrong if there is a feasible point.
     duals : dict from cvxpy.Constraint or str to number or array, optional
         By the constraints, or by their labels (``constraint k`` without one), with the signs of CVXPY: the Lagrangian
         of a minimisation is the objective plus multiplier times (left - right) of ``left <= right`` and ``left ==
@@ -93,16 +126,28 @@ def grade(
     tol : float
         What counts, relative to the terms, and of an entry to the largest of its variable (or half a unit of its last
         digit that counts): by default three digits, so that answers rounded to four are right.
+    dual : cvxpy.Problem, optional
+        In place of values: somebody's dual. It must have the other sense and the same value, by proved bounds of both,
+        and never pass the primal. That is no proof that it is the dual, and is not said to be. Parameters are the same
+        objects, or have the same names. If one change of a term (half, twice, the other sign, without) makes all values
+        equal, it is named.
+    at : sequence of dict from cvxpy.Parameter or str to number or array, optional
+        Where a dual is compared. By default five places between the values that are set and twice them, at which the
+        primal has a solution; without parameters one.
+    ray : dict from cvxpy.Variable or str to number or array, optional
+        In place of values: a direction along which the problem is claimed to be unbounded. It is taken as it is, not
+        to digits.
 
     Returns
     -------
-    Grade
+    Grade or DualGrade
+        The latter of a dual.
 
     Raises
     ------
     InputError
         If a name is missing, unknown or given twice, a shape does not fit, or `certify_problem` does not take the
-        problem.
+        problem; if not exactly one of values, dual and ray is given.
     SolveError
         If no solution of the problem is found.
 
@@ -123,8 +168,68 @@ def grade(
     Infeasible: low is violated by 0.25.
     >>> print(pc.grade(exercise, {"x": [1, 0]}))
     Not optimal: the value is 1, and 0.625 is possible.
+
+    Claims that there is no solution, and a dual:
+
+    >>> z = cp.Variable(name="z")
+    >>> print(pc.grade(cp.Problem(cp.Maximize(z), [z >= 0, z <= 1]), "infeasible"))
+    Wrong: it is feasible, since z = 0.5 satisfies all constraints.
+    >>> print(pc.grade(cp.Problem(cp.Maximize(z), [z >= 0]), ray={z: 2}))
+    Right: it is unbounded along z = 2: from z = 1 the objective rises for ever, and all constraints are kept.
+    >>> r, y = cp.Parameter(value=1.0, name="r"), cp.Variable(name="y")
+    >>> squares = cp.Problem(cp.Minimize(cp.sum_squares(x)), [cp.sum(x) == r])
+    >>> print(pc.grade(squares, dual=cp.Problem(cp.Maximize(r * y - cp.square(y)))))
+    Weaker: at r = 1 its value is 0.25, the primal's 0.5. With half of power(y, 2) in the objective, all are equal.
     """
-    tol, model = check_positive_number(tol, "tol"), Model.of(problem, maximise=True)
+    tol = check_positive_number(tol, "tol")
+    _check_one_answer(values=values, dual=dual, ray=ray)
+    if dual is not None:
+        _check_alone("dual", duals=duals)
+        return grade_dual(problem, dual, at, tol)
+    _check_alone("values" if ray is None else "ray", at=at)
+    if ray is not None or isinstance(values, str):
+        _check_alone("a claim", duals=duals)
+        return _of_claim(problem, values, ray, tol)
+    return _of_numbers(problem, values, duals, tol)
+
+
+def _check_one_answer(**given: Any) -> None:
+    """InputError unless one of these is given."""
+    named = [name for name, answer in given.items() if answer is not None]
+    if len(named) != 1:
+        listed = " and ".join(named) or "none"
+        raise InputError(f"an answer must be one of {', '.join(given)}, got {listed}: grade each by itself")
+
+
+def _check_alone(answer: str, **beside: Any) -> None:
+    """InputError if an argument is given that says nothing of this answer."""
+    named = [name for name, each in beside.items() if each is not None]
+    if named:
+        raise InputError(f"{named[0]} must not be given with {answer}, of which it says nothing: leave it out")
+
+
+def _of_claim(problem: cp.Problem, claim: Any, ray: Mapping[Any, Any] | None, tol: float) -> Grade:
+    """The grade of a claim that there is no solution."""
+    model = Model.of(problem, maximise=True, moving=False)
+    model.check_parameters()
+    if ray is None:
+        if claim != "infeasible":
+            raise InputError(f"values must be a dict, or 'infeasible', got {claim!r:.200}; give ray= of one unbounded")
+        return _grade_of(judge_infeasible(model, tol))
+    given = _named(ray, model.variables, "ray", "variables")
+    like = {name: np.zeros(variable.shape) for name, variable in model.variables.items()}
+    return _grade_of(judge_ray(model, {name: _shaped(name, given[name], like[name]) for name in like}, tol))
+
+
+def _grade_of(judgement: Judgement) -> Grade:
+    """A claim's judgement as a grade."""
+    verdicts: dict[bool | None, Verdict] = {True: "right", False: "wrong claim", None: "undecided"}
+    return Grade(verdicts[judgement.right], judgement.sentence, judgement.right, None, judgement.proof)
+
+
+def _of_numbers(problem: cp.Problem, values: Any, duals: Mapping[Any, Any] | None, tol: float) -> Grade:
+    """The grade of values, and of multipliers."""
+    model = Model.of(problem, maximise=True)
     given = _named(values, model.variables, "values", "variables")
     multipliers = None if duals is None else _named(duals, model.constraints, "duals", "constraints")
     own = cp.Problem(problem.objective, problem.constraints)  # its status and value are not those of the user's

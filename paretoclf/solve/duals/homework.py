@@ -15,7 +15,8 @@ from paretoclf.common.tolerances import HOMEWORK
 from paretoclf.solve.cone_proof import ProblemProof, is_problem
 from paretoclf.solve.duals.conjugates import is_number
 from paretoclf.solve.duals.elimination import terms_of
-from paretoclf.solve.duals.values import proved
+from paretoclf.solve.duals.moving import compiled_once
+from paretoclf.solve.duals.values import proved_again
 from paretoclf.solve.lazily import cp
 from paretoclf.solve.model import Model
 from paretoclf.solve.words import short
@@ -106,13 +107,13 @@ def grade_dual(
         verbs = ("minimisation", "maximisation")
         own, other = verbs if isinstance(problem.objective, cp.Minimize) else verbs[::-1]
         return DualGrade("wrong sense", f"Wrong sense: the dual of a {own} is a {other}.")
-    known = _parameters(problem, dual)
-    places, values = _places(problem, known, at, tol)
+    known, theirs_once = _parameters(problem, dual), compiled_once(dual)
+    places, values = _places(compiled_once(problem), known, at, tol)
     sense = 1 if isinstance(problem.objective, cp.Minimize) else -1
     found = []
     for place in places:
         with _set(known, place):
-            found.append(proved(dual, 0.01 * tol))
+            found.append(proved_again(theirs_once, 0.01 * tol))
     theirs = [_value(proof) for proof in found]
     size = tol * max(*(abs(v) for v in values), 1e-6)
     for place, ours, value, proof in zip(places, values, theirs, found, strict=True):
@@ -164,7 +165,7 @@ def _places(
     values: list[float] = []
     for place in _proposed(known) if at is None else [_named(each, known) for each in at]:
         with _set(known, place):
-            value = _value(proved(problem, 0.01 * tol))
+            value = _value(proved_again(problem, 0.01 * tol))
         if value is None and at is not None:
             raise InputError(f"at must be places at which the primal has a value that can be proved, got {place}")
         if value is not None:
@@ -274,9 +275,10 @@ def _equal(
     size: float,
 ) -> bool:
     """Whether a problem has these values; the first that is not ends it."""
+    own = compiled_once(changed)
     for place, value in zip(places, values, strict=True):
         with _set(known, place):
-            found = _value(proved(changed, 1e-5))
+            found = _value(proved_again(own, 1e-5))
         if found is None or abs(found - value) > size:
             return False
     return True

@@ -12,6 +12,7 @@ import numpy as np
 from paretoclf.common.errors import InputError, SolveError
 from paretoclf.solve.cone_proof import ProblemProof, certify_problem
 from paretoclf.solve.lazily import cp
+from paretoclf.solve.model import without_values
 
 
 @contextmanager
@@ -32,22 +33,33 @@ def kept(*problems: cp.Problem) -> Iterator[None]:
 def solved(problem: cp.Problem) -> cp.Problem:
     """A problem with the same variables, solved; its status is its own."""
     own = cp.Problem(problem.objective, problem.constraints)
+    _solve(own)
+    return own
+
+
+def _solve(own: cp.Problem) -> None:
+    """Solve a problem; what is DPP is compiled the first time only."""
     tight = {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10}
+    how = {"solver": "CLARABEL", "ignore_dpp": not own.is_dcp(dpp=True), "warm_start": False}
     with warnings.catch_warnings():
         # Whoever takes the numbers has them judged.
         warnings.filterwarnings("ignore", "Solution may be inaccurate")
         try:
-            own.solve(solver="CLARABEL", ignore_dpp=True, **tight)
+            own.solve(**how, **tight)
         except cp.SolverError:
-            own.solve(solver="CLARABEL", ignore_dpp=True)
-    return own
+            own.solve(**how)
 
 
 def proved(problem: cp.Problem, tol: float) -> ProblemProof:
     """The judge's word on a problem, which is solved for it; values and multipliers are left as they were."""
-    with kept(problem):
+    return proved_again(cp.Problem(problem.objective, problem.constraints), tol)
+
+
+def proved_again(own: cp.Problem, tol: float) -> ProblemProof:
+    """The judge's word on a problem that nobody else reads the status of; what is DPP is compiled the first time."""
+    with kept(own), without_values(own):
         try:
-            own = solved(problem)
+            _solve(own)
         except cp.SolverError as error:
             return _undecided(f"The solver found no point: {error}", tol)
         try:
