@@ -5,6 +5,7 @@ from __future__ import annotations
 import cvxpy as cp
 import numpy as np
 import pytest
+from cvxpy.reductions.solvers.solving_chain import SolvingChain
 
 import paretoclf as pc
 from paretoclf.solve.duals.homework import grade_dual
@@ -85,3 +86,144 @@ def test_places_are_named():
         grade_dual(cp.Problem(cp.Minimize(cp.square(w[0] - empty))), lasso())
     with pytest.raises(pc.InputError, match="dual must be"):
         grade_dual(LASSO, 3)
+
+
+# --- Answers of pupils ------------------------------------------------------------------------------------------------
+
+SIGNS = np.where(X[:, 0] > 0, 1.0, -1.0)
+GOAL = np.array([0.5, 1.0, -1.0])
+SQUARE = cp.sum_squares(X @ w - B)
+MAXIMISE, MINIMISE = cp.Maximize, cp.Minimize
+
+#: Primal; sense of the dual; its multiplier; and its terms and constraints, in an expression for the multiplier.
+TEXTBOOK = {
+    "least norm": (
+        cp.Problem(MINIMISE(cp.sum_squares(x)), [COST @ x == lam]),
+        (MAXIMISE, 1, lambda u: ([-lam * u, -cp.sum_squares(COST * u) / 4], [])),
+    ),
+    "ridge": (
+        cp.Problem(MINIMISE(SQUARE + lam * cp.sum_squares(w))),
+        (MAXIMISE, 6, lambda u: ([-B @ u, -cp.sum_squares(u) / 4, -cp.sum_squares(X.T @ u) / (4 * lam)], [])),
+    ),
+    "lasso": (
+        LASSO,
+        (MAXIMISE, 6, lambda u: ([-B @ u, -cp.sum_squares(u) / 2], [cp.norm_inf(X.T @ u) <= lam])),
+    ),
+    "root of the lasso": (
+        cp.Problem(MINIMISE(cp.norm2(X @ w - B) + lam * cp.norm1(w))),
+        (MAXIMISE, 6, lambda u: ([-B @ u], [cp.norm2(u) <= 1, cp.norm_inf(X.T @ u) <= lam])),
+    ),
+    "deviations": (
+        cp.Problem(MINIMISE(cp.norm1(X @ w - B) + lam * cp.norm2(w))),
+        (MAXIMISE, 6, lambda u: ([-B @ u], [cp.norm_inf(u) <= 1, cp.norm2(X.T @ u) <= lam])),
+    ),
+    "program": (
+        PROGRAM,
+        (MAXIMISE, 2, lambda u: ([lam * cp.sum(u)], [A.T @ u <= COST, u >= 0])),
+    ),
+    "machine": (
+        cp.Problem(MINIMISE(cp.sum_squares(w) / 2 + lam * cp.sum(cp.pos(1 - cp.multiply(SIGNS, X @ w))))),
+        (
+            MAXIMISE,
+            6,
+            lambda u: ([cp.sum(u), -cp.sum_squares(X.T @ cp.multiply(SIGNS, u)) / 2], [u >= 0, u <= lam]),
+        ),
+    ),
+    "ball": (
+        cp.Problem(MAXIMISE(COST @ x), [cp.norm2(x - GOAL) <= lam]),
+        (MINIMISE, 3, lambda u: ([lam * cp.norm2(u), GOAL @ u], [u == COST])),
+    ),
+    "entropy": (
+        ENTROPY,
+        (MINIMISE, 1, lambda u: ([(1 + lam) * u, cp.log_sum_exp(-u * COST)], [])),
+    ),
+    "simplex": (
+        cp.Problem(MINIMISE(cp.sum_squares(x - GOAL)), [cp.sum(x) == lam, x >= 0]),
+        (
+            MAXIMISE,
+            4,
+            lambda u: ([-lam * u[0], -GOAL @ (u[1:] - u[0]), -cp.sum_squares(u[1:] - u[0]) / 4], [u[1:] >= 0]),
+        ),
+    ),
+}
+
+
+def answers(name):
+    """Duals of one primal: five that are right, and slips."""
+    _, (sense, size, written) = TEXTBOOK[name]
+    u = cp.Variable(size, name="u") if size > 1 else cp.Variable(name="u")
+
+    def made(terms, constraints, kind=sense):
+        return cp.Problem(kind(sum(terms)), constraints)
+
+    terms, constraints = written(u)
+    yield "right", made(terms, constraints)
+    yield "other sign", made(*written(-u))
+    yield "other unit", made(*written(3 * u))
+    yield "one more constraint", made(terms, [*constraints, cp.norm1(u) <= 1e3])
+    yield "turned round", made(terms[::-1], constraints[::-1])
+    yield "wrong sense", made([-t for t in terms], constraints, MINIMISE if sense is MAXIMISE else MAXIMISE)
+    for k, term in enumerate(terms):
+        for factor in (0.5, 2.0, -1.0, 0.0):
+            yield f"{factor} of term {k}", made([*terms[:k], factor * term, *terms[k + 1 :]], constraints)
+    for k in range(len(constraints)):
+        yield f"without constraint {k}", made(terms, constraints[:k] + constraints[k + 1 :])
+    yield "a constant too much", made([*terms, lam], constraints)
+
+
+def picked(name, count):
+    """As many right ones as wrong ones; those that are not convex are no answers."""
+    found = [(what, dual) for what, dual in answers(name) if dual.is_dcp()]
+    rng = np.random.default_rng(len(name))
+    right = rng.permutation(5)[: count // 2]
+    wrong = 5 + rng.permutation(len(found) - 5)[: count - len(right)]
+    return [found[k] for k in (*right, *wrong)]
+
+
+def has_the_values(primal, dual):
+    """Whether a solver finds the same values, at places where `grade` does not look."""
+    if type(primal.objective) is type(dual.objective):
+        return False
+    tight = {"solver": "CLARABEL", "tol_gap_abs": 1e-11, "tol_gap_rel": 1e-11, "tol_feas": 1e-11, "ignore_dpp": True}
+    for lam.value in (0.45, 0.7):
+        both = [cp.Problem(p.objective, p.constraints).solve(**tight) for p in (primal, dual)]
+        if not np.isclose(*both, rtol=1e-5, atol=1e-6):
+            return False
+    return True
+
+
+def wrongly_judged(name, count):
+    """Answers of which `grade` says what is not so, or nothing; and how many there were of each verdict."""
+    wrong, seen = [], []
+    primal = TEXTBOOK[name][0]
+    for what, dual in picked(name, count):
+        try:
+            same = has_the_values(primal, dual)
+        finally:
+            lam.value = 0.4
+        said = pc.grade(primal, dual=dual)
+        seen.append((said.verdict, same))
+        if (said.verdict == "same value") != same or (same and said.verdict == "undecided"):
+            wrong.append((name, what, same, str(said)))
+    return wrong, seen
+
+
+@pytest.mark.parametrize("name", TEXTBOOK)
+def test_answers_half_of_which_are_wrong_are_judged_without_a_wrong_verdict(name):
+    wrong, seen = wrongly_judged(name, 3)
+    assert not wrong
+    assert len(seen) == 3
+
+
+@pytest.mark.parametrize("name", ["lasso", "ridge"])
+def test_each_of_the_two_is_compiled_once_whatever_its_parameters_are(name, monkeypatch):
+    compiled, apply = [], SolvingChain.apply
+
+    def counted(chain, problem, *rest, **more):
+        compiled.append(problem)
+        return apply(chain, problem, *rest, **more)
+
+    monkeypatch.setattr(SolvingChain, "apply", counted)
+    said = pc.grade(TEXTBOOK[name][0], dual=next(answers(name))[1])
+    assert (said.verdict, len(said.places)) == ("same value", 5)
+    assert len(compiled) == 2
