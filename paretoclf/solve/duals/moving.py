@@ -13,7 +13,7 @@ def compiled_once(problem: cp.Problem) -> cp.Problem:
 
     CVXPY compiles what is not DPP at every value of the parameters. So a function of parameters becomes a parameter of
     its own, which follows; a quotient becomes a product; and where a parameter is the argument of another atom, a
-    variable with an equation stands for it.
+    variable with an equation stands for it. What is left, as ``lam * entr(x / lam)``, is returned as it is.
 
     Examples
     --------
