@@ -165,6 +165,7 @@ MADE_BY_US = {
     "Tuned",
     *("AreaDifference", "AreaInterval", "GridOptimum", "NestedPoint", "Optimum", "RocMixture", "RocPoint", "PathRule"),
     *("AlongPath", "Band", "ByValidation", "Chosen", "ShiftedRule", "Step", "Tuning"),
+    *("Dual", "DualFunctionPoint", "DualGrade", "PartialLagrangian", "Recovered", "StrongDuality", "WeakDuality"),
 }
 
 
