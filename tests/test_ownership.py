@@ -12,7 +12,15 @@ import scipy.sparse as sp
 
 import paretoclf as pc
 from paretoclf.distributions.population import Mixture
-from paretoclf.results import Classifier, LinearRule, OperatingPoint, ShadowPrices, Statement, TradeoffCurve
+from paretoclf.results import (
+    Classifier,
+    FeatureRule,
+    LinearRule,
+    OperatingPoint,
+    ShadowPrices,
+    Statement,
+    TradeoffCurve,
+)
 from paretoclf.roc.curve import RocCurve
 from paretoclf.roc.scores import PathScores
 from tests.oracles.public import classes
@@ -71,6 +79,7 @@ CASES = [
     (OperatingPoint, {"w": MU, "b": 0.0, "t": 1.0, "u_minus": 1.0, "u_plus": 1.0, "rates": RATES}),
     (TradeoffCurve, {"w": SIGMA, "b": MU, "t": MU, "u_minus": MU, "u_plus": MU, "rates": RATES}),
     (LinearRule, {"slope": MU, "b": 0.0}),
+    (FeatureRule, {"gram": pc.Gram(X, "rbf", low_rank=2), "slope": MU[:2].copy(), "b_at_origin": 0.0}),
     (Classifier, {"gram": GRAM, "y": Y, "caps": np.ones(N), "alpha": np.ones(N), "b_at_origin": 0.0, "slope": X[0]}),
     (pc.SampleCosts, {"values": np.ones(N)}),
     (PathScores, {"t": STEPS, "start": SCORES, "end": SCORES}),
