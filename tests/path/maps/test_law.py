@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import cvxpy as cp
 import numpy as np
 import pytest
 
@@ -30,8 +31,6 @@ def test_it_runs_without_anything_else(found, tmp_path):
 
 
 def test_where_there_is_no_optimum_it_says_none_and_matrices_keep_their_shape():
-    import cvxpy as cp
-
     x, a, b = cp.Variable((2, 3), name="x"), cp.Parameter(name="a"), cp.Parameter(name="b")
     problem = cp.Problem(cp.Minimize(cp.sum_squares(x) + cp.sum(x)), [x[1] >= a, x[1] <= b, x[0, 2] >= 3 * a])
     found = pc.plane(problem, {a: (0, 1), b: (0, 1)}, progress=False)
@@ -39,6 +38,19 @@ def test_where_there_is_no_optimum_it_says_none_and_matrices_keep_their_shape():
     exec(found.to_python(["x"]), space)
     assert space["law"](0.8, 0.2) is None
     np.testing.assert_allclose(space["law"](0.2, 0.8)["x"], found.at(a=0.2, b=0.8).variables["x"], atol=1e-13)
+
+
+def test_the_law_ends_where_the_optimum_does():
+    """At the border of what is feasible, and at that of the rectangle, up to rounding: not a thousandth beyond."""
+    x, a, b = cp.Variable(name="x"), cp.Parameter(name="a"), cp.Parameter(name="b")
+    found = pc.plane(cp.Problem(cp.Minimize(cp.square(x)), [x >= a, x <= b]), {a: (0, 1), b: (0, 1)}, progress=False)
+    space: dict = {}
+    exec(found.to_python(), space)
+    assert space["law"](0.5, 0.5) == {"x": pytest.approx(0.5, abs=1e-12)}
+    assert space["law"](1.0, 1.0) == {"x": pytest.approx(1.0, abs=1e-12)}
+    for beyond in (1e-3, 1e-5):
+        assert space["law"](0.5 + beyond, 0.5) is None
+        assert space["law"](0.5, 1.0 + beyond) is None
 
 
 def test_names_that_are_none(found):

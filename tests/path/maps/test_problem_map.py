@@ -243,6 +243,20 @@ def test_a_maximisation_and_unbounded_parts():
     assert np.isnan(found.values("value", [[1.0, 0.5], [-1.0, 0.5]])).sum() == 0
 
 
+def test_many_values_are_those_at_each_point():
+    """Of a maximisation of which the constant and the slope move, with a square, and nan where there is no optimum."""
+    x, a, b = cp.Variable(name="x"), cp.Parameter(name="a"), cp.Parameter(name="b")
+    problem = cp.Problem(cp.Maximize(5 + 2 * b + a * x - 0.1 * cp.square(x)), [x <= a, x >= b])
+    found = pc.plane(problem, {a: (0, 2), b: (0, 2)}, progress=False)
+    points = np.random.default_rng(0).uniform(0, 2, (20, 2))
+    truth = np.where(points[:, 0] >= points[:, 1], 5 + 2 * points[:, 1] + 0.9 * points[:, 0] ** 2, np.nan)
+    assert np.isnan(truth).sum() in range(5, 15)
+    values = found.values("value", points)
+    np.testing.assert_allclose(values, truth, rtol=1e-9)
+    one_by_one = [found.value(a=a, b=b) for a, b in points[~np.isnan(truth)].tolist()]
+    np.testing.assert_allclose(values[~np.isnan(truth)], one_by_one, rtol=1e-13)
+
+
 def test_a_direction_proves_no_more_than_that_there_is_no_optimum():
     """Minimise (1 - s) x + y, s <= y <= 2 - u: beyond s = 1 a direction improves, beyond s = 2 nothing is feasible."""
     x, y, s, u = cp.Variable(name="x"), cp.Variable(name="y"), cp.Parameter(name="s"), cp.Parameter(name="u")
