@@ -28,6 +28,7 @@ from paretoclf.proof.cone_bends import NOTHING, ConePiece
 from paretoclf.proof.cone_judge import ConeJudge
 from paretoclf.proof.cone_line import ConeLine
 from paretoclf.proof.cone_pair import Pair
+from paretoclf.proof.convexity import semidefinite
 from paretoclf.solve.cone_ends import ending, inside, last_inside, on_grid, refused
 from paretoclf.solve.cone_inside import Inner, inner_multipliers
 from paretoclf.solve.cone_pairs import feasible, tried_multipliers
@@ -152,6 +153,10 @@ def search(
     solves, ceiling = solver.solves, max(values) + 0.5 * (max(values) - min(values)) + 1e-3 * largest + 1e-9 * unit
     for _ in range(_CEILINGS):
         judge = ConeJudge(line, ceiling, deep)
+        if judge.why and not semidefinite(line):
+            raise InputError(
+                "the quadratic term of the problem must be convex, which is not proved of what was compiled"
+            )
         if judge.why:
             raise InputError(f"the problem must have bounds where its coefficients move: {judge.why}. Add them")
         inner_z = inner_multipliers(line, end, reach_z) if judge.wide.any() else None

@@ -7,6 +7,7 @@ not a quadratic or linear program with fixed matrices is refused by name before 
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -483,7 +484,9 @@ def _readings(leaves: Mapping[str, Any], back: Any, size: int) -> dict[str, Read
         place = np.where(used, at / np.where(used, factor, 1.0), 1.0).round().astype(np.int64).ravel() - 1
         if at.size != leaf.size or place.min(initial=0) < 0 or place.max(initial=0) >= size:
             continue
-        reading = Reading(tuple(leaf.shape), place, factor.ravel())
+        # A second-order cone has as many multipliers as entries, but the shape of its first argument.
+        shape = tuple(leaf.shape) if math.prod(leaf.shape) == at.size else at.shape
+        reading = Reading(shape, place, factor.ravel())
         if np.allclose(reading.of(probe).ravel(), there.ravel(), rtol=1e-14, atol=0.0):
             found[name] = reading
     return found

@@ -90,6 +90,18 @@ def test_exact_paths_are_inside(name, eps, rng):
         assert low * (1 - 1e-13) <= exact.value(t) <= high * (1 + 1e-13)
 
 
+def test_second_order_cones_that_the_user_states(tmp_path):
+    """The least a'x with |x| <= radius is -|a| radius, with multipliers (|a|, a): in a file, too."""
+    x, radius = cp.Variable(3, name="x"), cp.Parameter(name="radius")
+    problem = cp.Problem(cp.Minimize(np.array([1.0, 2.0, -2.0]) @ x), [cp.SOC(radius, x).set_label("ball")])
+    path = pc.trace(problem, {radius: 5.0}, {radius: 7.0}, eps=1e-6, progress=False)
+    path.save(tmp_path / "ball.npz")
+    for each in (path, pc.load(tmp_path / "ball.npz")):
+        point = each.at(radius=6.0)
+        assert point.value == pytest.approx(-18.0, rel=1e-6)
+        np.testing.assert_allclose(point.duals["ball"], [3.0, 1.0, 2.0, -2.0], atol=1e-5)
+
+
 def test_the_number_of_pairs_grows_with_the_root():
     line = LINES["s_procedure"]()
     counts = [pc.trace(*line, eps=eps, progress=False).t.size for eps in (1e-3, 1e-5)]

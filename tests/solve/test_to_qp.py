@@ -1,5 +1,7 @@
 """From CVXPY to a program along a line: values against CVXPY's own, and what is refused by name."""
 
+from types import SimpleNamespace
+
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -7,7 +9,8 @@ import scipy.sparse as sp
 
 from paretoclf.common.errors import InputError
 from paretoclf.solve import to_qp
-from paretoclf.solve.to_qp import program_line
+from paretoclf.solve.to_cones import LineOfCones
+from paretoclf.solve.to_qp import LineOfPrograms, program_line
 from tests.oracles.lines import FAMILIES, solved
 from tests.oracles.parametric import solve_at
 
@@ -128,6 +131,99 @@ def test_the_problem_is_left_as_it_was():
     assert lam.value == 0.25
     assert problem.value == value
     np.testing.assert_array_equal(problem.variables()[0].value, before)
+
+
+def of_a_maximisation():
+    """The line of max 7 - |x|^2 on x >= level, level from 1 to 3, and its problem: the best is 7 - 2 level^2."""
+    x, level = cp.Variable(2, name="x"), cp.Parameter(name="level")
+    rows = [(x >= level).set_label("floor"), (cp.sum(x) <= 8).set_label("mass")]
+    problem = cp.Problem(cp.Maximize(7 - cp.sum_squares(x)), rows)
+    return problem, x, level, LineOfPrograms(problem, {level: 1.0}, {level: 3.0})
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_point_is_written_into_the_problem_as_a_solvers(sign):
+    """Its value has the sign of the problem's own; multipliers that a point lacks are none afterwards."""
+    problem, x, level, line = of_a_maximisation()
+    line.sign = sign
+    point = SimpleNamespace(
+        t=0.25, value=sign * 2.5, variables={"x": np.array([1.5, 1.5])}, duals={"floor": [3.0, 3.0]}
+    )
+    line.assign(point)
+    assert (level.value, problem.value, problem.status) == (1.5, 2.5, cp.OPTIMAL)
+    assert problem.objective.value == 2.5
+    np.testing.assert_array_equal(x.value, [1.5, 1.5])
+    floor, mass = problem.constraints
+    np.testing.assert_array_equal(floor.dual_value, [3.0, 3.0])
+    assert mass.dual_value is None
+    line.assign(SimpleNamespace(t=0.5, value=sign * -1.0, variables={"x": np.full(2, 2.0)}, duals={"mass": 0.25}))
+    assert (level.value, problem.value, mass.dual_value) == (2.0, -1.0, 0.25)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_the_value_at_t_is_solved_for_there(sign):
+    """Each time anew, whatever the problem held; nan where there is no optimum."""
+    problem, _, level, line = of_a_maximisation()
+    line.sign = sign
+    for t in (0.0, 0.75, 0.25):
+        own = 1.0 + 2.0 * t
+        assert line.solve(t) == pytest.approx(sign * (7 - 2 * own**2), abs=1e-6)
+        assert level.value == own
+    empty = LineOfPrograms(problem, {level: 1.0}, {level: 9.0})
+    assert np.isnan(empty.solve(1.0))
+
+
+def test_values_that_are_tried_are_judged_as_the_problem_states_them():
+    """Each violation is relative to 1 + the larger side of its entry; of a variable that promises something, too."""
+    x, least, S = cp.Variable(2, name="x"), cp.Parameter(name="least"), cp.Variable((2, 2), symmetric=True, name="S")
+    y = cp.Variable(nonneg=True, name="y")
+    rows = [x >= least, x[0] + x[1] == 5, S[0, 0] <= 100]
+    problem = cp.Problem(cp.Maximize(7 - cp.sum_squares(x) - cp.sum_squares(S) - y), rows)
+    line = LineOfPrograms(problem, {least: 1.0}, {least: 3.0})
+    right = {"x": np.array([2.0, 3.0]), "S": np.eye(2), "y": 1.0}
+    assert line.tried(0.5, right) == (7 - 13 - 2 - 1, 0.0)
+    assert least.value == 2.0
+    wrong = {
+        "a row, beside a larger side": ({"x": np.array([1.0, 4.0])}, 1 / (1 + 2)),
+        "an equation": ({"x": np.array([2.0, 4.0])}, 1 / (1 + 6)),
+        "two, the worse of them": ({"x": np.array([1.5, 9.0])}, 5.5 / (1 + 10.5)),
+        "a large entry": ({"S": np.diag([109.0, 1.0])}, 9 / (1 + 109)),
+        "what a variable promises": ({"y": -3.0}, 3 / (1 + 3)),
+        "a symmetric one": ({"S": np.array([[1.0, 0.5], [0.0, 1.0]])}, 0.25),
+    }
+    for what, (change, violation) in wrong.items():
+        _, found = line.tried(0.5, right | change)
+        assert found == pytest.approx(violation, rel=1e-12), what
+
+
+def test_multipliers_of_second_order_cones_are_read_and_written_back():
+    """As CVXPY has them: of each cone that of its size, then those of its entries, in closed form for |x| <= radius."""
+    x, radius = cp.Variable(3, name="x"), cp.Parameter(name="radius")
+    X, ones = cp.Variable((3, 2), name="X"), np.ones(2)
+    cost, costs = np.array([1.0, 2.0, -2.0]), np.array([[1.0, 0.0], [2.0, 3.0], [-2.0, 4.0]])
+    cones = [cp.SOC(radius, x).set_label("one"), cp.SOC(radius * ones, X, axis=0).set_label("two")]
+    problem = cp.Problem(cp.Minimize(cost @ x + cp.sum(cp.multiply(costs, X))), cones)
+    line = LineOfCones(problem, {radius: 5.0}, {radius: 7.0})
+    read = {name: line.line.readings[name] for name in ("one", "two")}
+    assert {name: each.shape for name, each in read.items()} == {"one": (4,), "two": (8,)}
+    radius.value = 5.0
+    problem.solve(solver="CLARABEL")
+    assert problem.value == pytest.approx(-5 * (3 + 3 + 5), rel=1e-6)
+    theirs = {c.label: [np.array(part) for part in c.dual_value] for c in problem.constraints}
+    flat = {"one": [3.0, *cost], "two": [3.0, *costs[:, 0], 5.0, *costs[:, 1]]}
+    point = SimpleNamespace(t=0.0, value=-55.0, variables={"x": -cost, "X": -costs}, duals=flat)
+    line.assign(point)
+    for c in problem.constraints:
+        for own, other in zip(c.dual_value, theirs[c.label], strict=True):
+            np.testing.assert_allclose(own, other, atol=1e-5)
+
+
+def test_a_cone_that_is_left_is_measured_as_a_whole():
+    """|(5, 12, 0)| = 13 beside a radius of 10 is off by the distance to the cone, relative to the largest entry."""
+    x, radius = cp.Variable(3, name="x"), cp.Parameter(name="radius")
+    line = LineOfCones(cp.Problem(cp.Minimize(cp.sum(x)), [cp.SOC(radius, x)]), {radius: 9.0}, {radius: 11.0})
+    value, off = line.tried(0.5, {"x": np.array([5.0, 12.0, 0.0])})
+    assert (value, off) == (17.0, pytest.approx(3 / np.sqrt(2) / (1 + 12), rel=1e-9))
 
 
 W, TH, UNSET = cp.Variable(2, name="w"), cp.Parameter(name="th"), cp.Parameter(name="unset")

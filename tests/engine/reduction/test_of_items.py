@@ -17,8 +17,8 @@ def at_both(numbers):
     return np.tile(np.asarray(numbers, dtype=float), (2, 1))
 
 
-#: Five items, x0, x1, x0 + x1, x0 - x1 and x1 again: soft on both sides, hard below, soft above, an equation that may be
-#: missed at a price, one that may not.
+#: Five items, x0, x1, x0 + x1, x0 - x1 and x1 again: soft on both sides, hard below, soft above, an equation that may
+#: be missed at a price, one that may not.
 LOWER = [-1.0, -2.0, -INF, 0.25, 1.5]
 UPPER = [1.0, INF, 0.75, 0.25, 1.5]
 BELOW = [2.0, INF, INF, 3.0, INF]
@@ -73,7 +73,7 @@ def test_one_without_soft_bounds_stays_as_it_is():
 
 
 def test_multipliers_of_items_are_those_of_their_rows():
-    """A positive one is of the lower bound; one of both is split by its sign, one of a single bound keeps a wrong sign."""
+    """A positive one is of the lower bound. Two bounds split one by its sign, a single one keeps a wrong sign."""
     rows = RowsOfItems.of(items())
     y = np.array([[0.5, 0.75, -2.0, -0.25, 4.0], [-0.5, -0.75, 2.0, 0.25, -4.0]])
     z = rows.multipliers(y.copy())
