@@ -220,10 +220,11 @@ def test_multipliers_of_second_order_cones_are_read_and_written_back():
 
 def test_a_cone_that_is_left_is_measured_as_a_whole():
     """|(5, 12, 0)| = 13 beside a radius of 10 is off by the distance to the cone, relative to the largest entry."""
-    x, radius = cp.Variable(3, name="x"), cp.Parameter(name="radius")
-    line = LineOfCones(cp.Problem(cp.Minimize(cp.sum(x)), [cp.SOC(radius, x)]), {radius: 9.0}, {radius: 11.0})
-    value, off = line.tried(0.5, {"x": np.array([5.0, 12.0, 0.0])})
-    assert (value, off) == (17.0, pytest.approx(3 / np.sqrt(2) / (1 + 12), rel=1e-9))
+    X, radius = cp.Variable((3, 2), name="X"), cp.Parameter(name="radius")
+    cones = cp.SOC(radius * np.ones(2), X, axis=0)
+    line = LineOfCones(cp.Problem(cp.Minimize(cp.sum(X)), [cones]), {radius: 9.0}, {radius: 11.0})
+    value, off = line.tried(0.5, {"X": np.array([[5.0, 0.0], [12.0, 1.0], [0.0, 0.0]])})
+    assert (value, off) == (18.0, pytest.approx(3 / np.sqrt(2) / (1 + 12), rel=1e-9))
 
 
 W, TH, UNSET = cp.Variable(2, name="w"), cp.Parameter(name="th"), cp.Parameter(name="unset")

@@ -275,6 +275,22 @@ STEPS = {
         cp.square(x[0] - 3) + (th - 1) * x[1],
         [x[0] - x[1] == th, x[1] >= 0, x[2] == 0],
     ),
+    "an equation that holds back": lambda x, th: (
+        cp.square(x[0] - 3) - x[1],
+        [x[0] <= x[1], x[1] <= 2, x[2] - x[1] == -th, x[2] <= 0.5, x[2] >= -1],
+    ),
+    "the same, with the other sign": lambda x, th: (
+        cp.square(x[0] - 3) - x[1],
+        [x[0] <= x[1], x[1] <= 2, x[1] - x[2] == th, x[2] <= 0.5, x[2] >= -1],
+    ),
+    "a slack whose bound has a coefficient": lambda x, th: (
+        cp.square(x[0] - 1) + x[1],
+        [x[0] - x[1] == th, 4 * x[1] >= 2, x[2] == 0],
+    ),
+    "a slack on each side": lambda x, th: (
+        cp.square(x[0] - 1) + 3 * x[1] + 0.5 * x[2],
+        [x[0] - x[1] + x[2] == th, x[1:] >= 0],
+    ),
     "two slacks on one side": lambda x, th: (
         cp.square(x[0] - 3) + 2 * x[1] + x[2],
         [x[0] - x[1] - 2 * x[2] == th, x[1:] >= 0],
