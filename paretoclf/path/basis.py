@@ -79,7 +79,8 @@ class Within:
     def over(self, pivots: Array) -> Within:
         """Each row divided by its pivot."""
         found = self.middle / pivots[:, None]
-        return Within(found, self.radius / np.abs(pivots)[:, None] + _EPS * np.abs(found))
+        radius = self.radius / np.abs(pivots)[:, None]
+        return Within(found, radius + _EPS * np.abs(found))
 
     @property
     def is_positive(self) -> Mask:
@@ -92,7 +93,7 @@ class Within:
         return np.asarray(np.abs(self.middle) <= CLEAR * self.radius)
 
 
-def times(M: Any, v: Within) -> Within:
+def times(matrix: Any, numbers: Within) -> Within:
     """A matrix, an array or sparse by rows, times numbers, a column each.
 
     Examples
@@ -103,9 +104,12 @@ def times(M: Any, v: Within) -> Within:
     >>> found.middle.tolist(), bool(found.radius[0, 0] < 1e-14)
     ([[3.0]], True)
     """
-    longest = int(np.diff(M.indptr).max(initial=0)) if sp.issparse(M) else M.shape[1]
-    reach = v.radius + (longest + 2) * _EPS * np.abs(v.middle)
-    return Within(np.asarray(M @ v.middle), np.asarray(abs(M) @ reach))
+    longest = matrix.shape[1]
+    if sp.issparse(matrix):
+        longest = int(np.diff(matrix.indptr).max(initial=0))
+    reach = numbers.radius + (longest + 2) * _EPS * np.abs(numbers.middle)
+    middle, radius = matrix @ numbers.middle, abs(matrix) @ reach
+    return Within(np.asarray(middle), np.asarray(radius))
 
 
 @dataclass(frozen=True)
@@ -158,8 +162,11 @@ class Core:
         goal = right.middle * scale
         found = self.inverse @ goal
         found += self.inverse @ (goal - self.matrix @ found)
-        terms = np.abs(self.matrix) @ np.abs(found) + np.abs(goal)
-        left = np.abs(goal - self.matrix @ found) + rounding * terms + right.radius * scale
+        terms = np.abs(self.matrix) @ np.abs(found)
+        terms += np.abs(goal)
+        left = np.abs(goal - self.matrix @ found)
+        left += rounding * terms
+        left += right.radius * scale
         radius = np.abs(self.inverse) @ left * (1.0 + rounding)
         radius += self.contraction / (1.0 - self.contraction) * radius.max(axis=0, initial=0.0)
         return Within(found * scale, radius * scale)
@@ -167,7 +174,7 @@ class Core:
 
 @dataclass(frozen=True)
 class Movement:
-    """By what k movements of the data move the optimum of a basis.
+    """Movements of the optimum of a basis, for k movements of the data.
 
     Attributes
     ----------
@@ -220,8 +227,10 @@ class Basis:
         free = np.setdiff1d(np.arange(line.n), fixed)
         if free.size + rows.size > _LARGEST:
             return None
-        P, own = (_dense(_ready(M)[some][:, free]) for M, some in ((line.P, free), (A, rows)))
-        core = Core.of(np.block([[P, own.T], [own, np.zeros((rows.size, rows.size))]]))
+        curvature = _dense(_ready(line.P)[free][:, free])
+        own = _dense(_ready(A)[rows][:, free])
+        nothing = np.zeros((rows.size, rows.size))
+        core = Core.of(np.block([[curvature, own.T], [own, nothing]]))
         return None if core is None else cls(line, fixing, fixed, free, rows, core)
 
     @cached_property
@@ -244,13 +253,15 @@ class Basis:
     @cached_property
     def _parts(self) -> tuple[Any, ...]:
         """Coefficients: P by free and by fixed rows; A by rows of the core; its columns that are fixed; pivots; A."""
-        P, A, by_rows = _ready(self.line.P), _ready(self.line.rows), self.line.rows
-        tall = _ready(A[self.rows].T)
+        by_rows = self.line.rows
+        P, A = _ready(self.line.P), _ready(by_rows)
+        of_core = A[self.rows]
+        tall = _ready(of_core.T)
         pivots = by_rows.data[by_rows.indptr[self.fixing]]
-        return P[self.free], P[self.fixed], A[self.rows], tall[self.fixed], pivots, A
+        return P[self.free], P[self.fixed], of_core, tall[self.fixed], pivots, A
 
     def moved(self, q: Array, b: Array) -> Movement:
-        """What movements of the data do, q (n, k) and b (m, k)."""
+        """The movements of the optimum for those of the data, q (n, k) and b (m, k)."""
         P_free, P_fixed, A_rows, A_fixed, pivots, A = self._parts
         count = q.shape[1]
         x = Within.of(np.zeros((self.line.n, count)))
@@ -262,7 +273,8 @@ class Basis:
         _put(x, self.free, solved[: self.free.size])
         own = solved[self.free.size :]
         _put(z, self.rows, own)
-        gradient = times(P_fixed, x) + Within.of(q[self.fixed]) + times(A_fixed, own)
+        gradient = times(P_fixed, x) + Within.of(q[self.fixed])
+        gradient += times(A_fixed, own)
         _put(z, self.fixing, (-gradient).over(pivots))
         rates = Within.of(b) - times(A, x)
         _put(rates, np.flatnonzero(self.active), z[self.active])
@@ -327,16 +339,17 @@ def basis_at(line: ProgramLine, x: Array, z: Array) -> Basis | None:
     return basis if basis is not None and basis._is_optimal(sizes) else None
 
 
-def _ready(M: Any) -> Any:
+def _ready(matrix: Any) -> Any:
     """A matrix as an array, if it is small: most of the time that a product takes would not be for numbers."""
-    if not sp.issparse(M):
-        return M
-    return M.toarray() if M.shape[0] * M.shape[1] <= _SMALL else sp.csr_array(M)
+    if not sp.issparse(matrix):
+        return matrix
+    rows, columns = matrix.shape
+    return matrix.toarray() if rows * columns <= _SMALL else sp.csr_array(matrix)
 
 
-def _dense(M: Any) -> Array:
+def _dense(matrix: Any) -> Array:
     """A matrix as an array."""
-    return np.asarray(M.toarray() if sp.issparse(M) else M)
+    return np.asarray(matrix.toarray() if sp.issparse(matrix) else matrix)
 
 
 def _put(into: Within, places: Any, numbers: Within) -> None:
@@ -346,4 +359,6 @@ def _put(into: Within, places: Any, numbers: Within) -> None:
 
 def _stacked(top: Within, low: Within) -> Within:
     """One above the other."""
-    return Within(np.vstack([top.middle, low.middle]), np.vstack([top.radius, low.radius]))
+    middle = np.vstack([top.middle, low.middle])
+    radius = np.vstack([top.radius, low.radius])
+    return Within(middle, radius)

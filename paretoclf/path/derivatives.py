@@ -74,7 +74,7 @@ class OneSided:
 
 @dataclass(frozen=True)
 class AtPoint:
-    """What rates are large or small against: value, variables and multipliers at a point, and what moves.
+    """The sizes at a point that rates are compared with: of value, variables and multipliers, and of what moves.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ class AtPoint:
         return _size(self.levels[name]) / self.unit
 
     def noise(self, name: str) -> float:
-        """By how much rounding may move its rate: a variable that is 0 is known as well as the others."""
+        """The most that rounding may move its rate: a variable that is 0 is known as well as the others."""
         return _ROUNDED * max(self.natural(own) for own in self.like(name))
 
 
@@ -141,7 +141,8 @@ class Derivatives:
         left, right = _every(self.left), _every(self.right)
         if left.keys() != right.keys():
             return False
-        return all(_same(rate, right[name], self.at_point.noise(name)) for name, rate in left.items())
+        noise = self.at_point.noise
+        return all(_same(rate, right[name], noise(name)) for name, rate in left.items())
 
     def jacobian(self) -> dict[str, dict[str, Any]]:
         """Derivatives of value, variables and multipliers in every entry of the direction's parameters, by names.
@@ -227,10 +228,16 @@ class Derivatives:
 
     def _judged(self, name: str, own: Array, tol: float) -> JudgedRate:
         """The verdict on one name."""
-        why = {side: s.undefined[name] for side, s in self._sides() if s is not None and name in s.undefined}
-        rates = {side: _every(s)[name] for side, s in self._sides() if s is not None and name in _every(s)}
         scale = self._scale(name)
-        off = {side: _off(own, rate) / scale for side, rate in rates.items() if side not in why}
+        why, off = {}, {}
+        for side, found in self._sides():
+            if found is None:
+                continue
+            rates = _every(found)
+            if name in found.undefined:
+                why[side] = found.undefined[name]
+            elif name in rates:
+                off[side] = _off(own, rates[name]) / scale
         fits = [side for side, size in off.items() if size <= tol]
         if not off:
             return JudgedRate(name, "none", float("nan"), next(iter(why.values()), "no optimum beside the point"))
@@ -351,15 +358,10 @@ def derivatives(problem: Any, direction: Mapping[Any, Any]) -> Derivatives | Slo
     rates = None if basis is None else _by_basis(basis, compiled, sign * reach, most)
     left, right = rates or _by_paths(line, most)
     levels = told_apart(compiled.value(x, 0.0), compiled.values(x, 0.0), compiled.duals(z))
-    return Derivatives(
-        {_called(key): value if value.ndim else float(value) for key, value in moved.items()},
-        compiled.value(x, 0.0),
-        left,
-        right,
-        problem,
-        tuple(moved),
-        AtPoint(levels, tuple(beside_the_value(name, "x") for name in compiled.variables), line.unit),
-    )
+    named = {_called(key): value if value.ndim else float(value) for key, value in moved.items()}
+    variables = tuple(beside_the_value(name, "x") for name in compiled.variables)
+    at_point = AtPoint(levels, variables, line.unit)
+    return Derivatives(named, compiled.value(x, 0.0), left, right, problem, tuple(moved), at_point)
 
 
 #: Rates on the left and on the right; None where the parameters may not go.
@@ -377,14 +379,21 @@ class _Direction:
 
     @classmethod
     def of(cls, problem: Any, moved: Mapping[Any, Array], size: float) -> _Direction:
-        """From where the parameters stand; ``size`` is the largest of what moves."""
-        at = {key: np.zeros(()) if isinstance(problem, QP) else np.array(_value_of(key), dtype=float) for key in moved}
+        """The direction at the point where the parameters stand; ``size`` is the largest of what moves."""
+        if isinstance(problem, QP):
+            at = {key: np.zeros(()) for key in moved}
+        else:
+            at = {key: np.array(_value_of(key), dtype=float) for key in moved}
         largest = max((_size(value) for value in at.values()), default=0.0)
         return cls(problem, at, moved, (largest or 1.0) / size)
 
-    def values(self, s: float) -> Any:
+    def values(self, units: float) -> Any:
         """The parameters, so many units away."""
-        return {key: self.at[key] + s * np.broadcast_to(d, self.at[key].shape) for key, d in self.moved.items()}
+        found = {}
+        for key, rate in self.moved.items():
+            value = self.at[key]
+            found[key] = value + units * np.broadcast_to(rate, value.shape)
+        return found
 
     def furthest(self, sign: float) -> float:
         """How far they may go."""
@@ -392,9 +401,9 @@ class _Direction:
 
     def source(self, sign: float, begin: float, end: float) -> Any:
         """The line between two points on one side."""
-        start, stop = (self.values(sign * s) for s in (begin, end))
+        start, stop = self.values(sign * begin), self.values(sign * end)
         if isinstance(self.problem, QP):
-            start, stop = ({key: float(v) for key, v in each.items()} for each in (start, stop))
+            start, stop = ({name: float(number) for name, number in each.items()} for each in (start, stop))
         return source_between(self.problem, start, stop, still=True)
 
 
@@ -405,15 +414,17 @@ def _by_basis(basis: Basis, line: ProgramLine, length: float, most: Mapping[floa
     """
     if basis.is_degenerate:
         return None
-    at = basis.optimum
-    moved = basis.moved(*(np.diff(ends, axis=0).T for ends in (line.q, line.b)))
-    x, z, dx, dz = (each.middle[:, 0] for each in (at.x, at.z, moved.x, moved.z))
+    moved = basis.moved(np.diff(line.q, axis=0).T, np.diff(line.b, axis=0).T)
+    x, z = (each.middle[:, 0] for each in (basis.optimum.x, basis.optimum.z))
+    x_rate, z_rate = (each.middle[:, 0] for each in (moved.x, moved.z))
     value = line.rate(x, z) / length + 0.0
-    variables = {name: _plain(rate / length) for name, rate in line.rates(x, dx, 0.0).items()}
-    duals = {name: _plain(rate / length) for name, rate in line.duals(dz).items()}
+    rates = line.rates(x, x_rate, 0.0)
+    variables = {name: _plain(rate / length) for name, rate in rates.items()}
+    duals = {name: _plain(rate / length) for name, rate in line.duals(z_rate).items()}
     found = []
     for sign in (-1.0, 1.0):
-        ends = Reach.of(basis, moved.rates, sign * np.sign(length), np.ones(1))
+        along = sign * np.sign(length)
+        ends = Reach.of(basis, moved.rates, along, np.ones(1))
         if not ends.known[0]:
             return None
         until = float(ends.until[0]) * abs(length)
@@ -428,14 +439,15 @@ def _by_paths(line: _Direction, most: Mapping[float, float]) -> _Both:
     def side(sign: float) -> Beside | None:
         if not most[sign]:
             return None
-        return beside(partial(line.source, sign), min(line.unit, most[sign]), most[sign])
+        reach = min(line.unit, most[sign])
+        return beside(partial(line.source, sign), reach, most[sign])
 
     left, right = side(-1.0), side(1.0)
-    limits = [None if each is None else _limits(each) for each in (left, right)]
-    return (
-        None if left is None else _side(left, -1.0, limits[0], limits[1]),
-        None if right is None else _side(right, 1.0, limits[1], limits[0]),
-    )
+    at_left = None if left is None else _limits(left)
+    at_right = None if right is None else _limits(right)
+    on_left = None if left is None else _side(left, -1.0, at_left, at_right)
+    on_right = None if right is None else _side(right, 1.0, at_right, at_left)
+    return on_left, on_right
 
 
 def _exact(problem: Any, direction: Mapping[Any, Any]) -> Derivatives:
@@ -543,7 +555,10 @@ def _why(name: str, which: int, beyond: Any, own: _Limits, other: _Limits | None
     if beyond.any() or other is None or other.beyond[which].any():
         return "not unique"
     sides = (other, own) if sign > 0 else (own, other)
-    before, after = ((side.line.duals(side.z) if which else side.line.values(side.x, 0.0))[name] for side in sides)
+    if which:
+        before, after = (side.line.duals(side.z)[name] for side in sides)
+    else:
+        before, after = (side.line.values(side.x, 0.0)[name] for side in sides)
     if _same(before, after, _ROUNDED * _size(own.z if which else own.x)):
         return "not unique"
     return f"jumps from {shown(before)} to {shown(after)}"
@@ -566,14 +581,15 @@ def _size(numbers: Any) -> float:
 
 
 def _off(own: Array, rate: Any) -> float:
-    """By how much rates differ; infinitely where one has none."""
+    """The largest difference of rates; infinite where one has none."""
     if not np.isfinite(rate).all():
         return float("inf")
     return float(np.max(np.abs(own - rate), initial=0.0))
 
 
-def _same(a: Any, b: Any, noise: float) -> bool:
+def _same(one: Any, other: Any, noise: float) -> bool:
     """Whether two finite numbers or arrays are one, up to rounding."""
-    if not (np.isfinite(a).all() and np.isfinite(b).all()):
+    if not (np.isfinite(one).all() and np.isfinite(other).all()):
         return False
-    return _off(np.asarray(a), b) <= noise + _SAME * max(_size(a), _size(b))
+    room = noise + _SAME * max(_size(one), _size(other))
+    return _off(np.asarray(one), other) <= room
