@@ -215,19 +215,22 @@ def ranges(problem: Any, *, of: Any = None, n_jobs: int | None = None, progress:
         ) from None
     numbers = _numbers(line, flips)
     if of is not None:
-        numbers = _asked(numbers, [name_in(problem, each) for each in (of if isinstance(of, list | tuple) else [of])])
+        chosen = of if isinstance(of, list | tuple) else [of]
+        numbers = _asked(numbers, [name_in(problem, each) for each in chosen])
     x, z = optimum(line)
     value = line.value(x, 0.0)
     rows = list[NumberRange | None]()
     left = list[tuple[_Number, _Both]]()
-    for number, (below, above) in zip(numbers, _by_basis(line, basis_at(line, x, z), numbers), strict=True):
+    decided = _by_basis(line, basis_at(line, x, z), numbers)
+    for number, (below, above) in zip(numbers, decided, strict=True):
         if below is None or above is None:
             left.append((number, (below, above)))
             rows.append(None)
         else:
             rows.append(_row(line, number, below, above))
     work = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(_completed)(line, *each) for each in left)
-    traced = iter(list(counted(work, "ranges", len(numbers), progress, len(numbers) - len(left))))
+    count = len(numbers)
+    traced = iter(list(counted(work, "ranges", count, progress, count - len(left))))
     return Ranges(value, tuple(row or next(traced) for row in rows))
 
 
@@ -279,7 +282,7 @@ def _numbers(line: ProgramLine, flipped: set[str]) -> list[_Number]:
 
 
 def _asked(numbers: list[_Number], names: list[str]) -> list[_Number]:
-    """Those of some variables and constraints."""
+    """The numbers of some variables and constraints."""
     known = list(dict.fromkeys(number.name for number in numbers))
     for name in names:
         if name not in known:
@@ -307,11 +310,13 @@ def _by_basis(line: ProgramLine, basis: Basis | None, numbers: Sequence[_Number]
     count = max(1, _ENTRIES // (line.n + line.m))
     for begin in range(0, len(numbers), count):
         some = numbers[begin : begin + count]
-        moves = {"q": np.zeros((line.n, len(some))), "b": np.zeros((line.m, len(some)))}
-        for k, number in enumerate(some):
-            moves[number.vector][number.place, k] = number.sign
+        costs = np.zeros((line.n, len(some)))
+        bounds = np.zeros((line.m, len(some)))
+        for column, number in enumerate(some):
+            moves = costs if number.vector == "q" else bounds
+            moves[number.place, column] = number.sign
         units = np.array([_unit(line, number) for number in some])
-        yield from sides(basis, moves["q"], moves["b"], units)
+        yield from sides(basis, costs, bounds, units)
 
 
 def _completed(line: ProgramLine, number: _Number, known: _Both) -> NumberRange:
@@ -332,7 +337,7 @@ def _traced(line: ProgramLine, number: _Number, sign: float) -> OneSide:
     def source_at(begin: float, end: float) -> Any:
         moved: Any = np.stack([data, data])
         moved[:, number.place] += number.sign * sign * np.array([begin, end])
-        ends = ({"number": np.array(value + sign * begin)}, {"number": np.array(value + sign * end)})
+        ends = tuple({"number": np.array(value + sign * away)} for away in (begin, end))
         return SimpleNamespace(line=replace(line, **{number.vector: moved}), ends=ends, seconds=0.0)
 
     found = beside(source_at, _unit(line, number))

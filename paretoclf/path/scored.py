@@ -170,7 +170,8 @@ def _check_affine(X: Any, scores: tuple[Array, Array, Array], rules: Sequence[Se
     own = np.maximum.reduce([np.abs(each) for each in scores])
     for piece in np.flatnonzero((off > CERTIFY * own).any(axis=0)).tolist():
         terms = np.maximum.reduce([some[piece].terms(X) for some in rules])
-        bent = off[:, piece] > np.maximum(CERTIFY * own[:, piece], AFFINE * terms)
+        room = np.maximum(CERTIFY * own[:, piece], AFFINE * terms)
+        bent = off[:, piece] > room
         if bent.any():
             raise InputError(
                 "path must have a classifier whose scores are affine between breakpoints, got one that bends by "

@@ -78,7 +78,7 @@ class Reach:
 
     @classmethod
     def of(cls, basis: Basis, rates: Within, sign: float, unit: Array) -> Reach:
-        """Those of movements, in units of which natural ones have ``unit`` (k,), along them or against them."""
+        """The reach of movements, in units of which natural ones have ``unit`` (k,), along them or against them."""
         levels, weak = basis.optimum.rates, basis.weak[:, None]
         strict = (basis.inequality & ~basis.weak)[:, None]
         falls = Within(-sign * rates.middle, rates.radius)
@@ -87,30 +87,36 @@ class Reach:
             earliest = (levels.middle - levels.radius) / (np.abs(falls.middle) + falls.radius)
             latest = (levels.middle + levels.radius) / (falls.middle - falls.radius)
             about = levels.middle / falls.middle
-        first, last, until = (
-            np.where(falling, each, np.inf).min(axis=0, initial=np.inf) for each in (earliest, latest, about)
-        )
+        first, last, until = (_first_of(each, falling) for each in (earliest, latest, about))
         with np.errstate(invalid="ignore"):
             narrow = ~np.isfinite(until) | (last - first <= _KNOWN * until)
         maybe = strict & falls.is_zero & (falls.radius > 0.0)
-        rounded = np.where(maybe, earliest, np.inf).min(axis=0, initial=np.inf)
+        rounded = _first_of(earliest, maybe)
         certain = rounded > np.where(np.isfinite(last), last, _FAR * unit)
         stays = ~(weak & falls.is_positive).any(axis=0)
-        return cls(until, narrow & certain & stays, falling & (earliest <= last), weak & falls.is_zero)
+        known = narrow & certain & stays
+        events = falling & (earliest <= last)
+        still = weak & falls.is_zero
+        return cls(until, known, events, still)
+
+
+def _first_of(distances: Array, rows: Mask) -> Array:
+    """The smallest distance of these rows for each movement; infinite where it has none of them."""
+    return np.asarray(np.where(rows, distances, np.inf).min(axis=0, initial=np.inf))
 
 
 @dataclass(frozen=True)
 class Sequel:
-    """What comes where the level of a row has reached 0.
+    """The state beyond the point at which the level of a row has reached 0.
 
     Attributes
     ----------
     status : str
         ``"infeasible"`` or ``"unbounded"``, which is proved; ``"optimum"``; empty where it is not known.
     names : tuple of str
-        Who has a part in it that there is no optimum.
+        Rows and variables because of which there is no optimum.
     falls : array of shape (m,), optional
-        Without curvature: how fast levels fall in exchange. That which is 0 first takes the place of the row.
+        Without curvature: how fast levels fall in exchange. The row whose level is 0 first takes the other's place.
     """
 
     status: str
@@ -124,30 +130,35 @@ class Sequel:
 
 
 def beyond_each(basis: Basis, rows: Index) -> dict[int, Sequel]:
-    """What comes where the level of each of these rows has reached 0.
+    """Find the state beyond the point at which the level of each of these rows has reached 0.
 
     The slack of row k is of the others' if :math:`A_k` is a combination of the basis, and of nobody's else. Where a row
     of the basis lets the optimum go, it goes along a direction; another row may hold it.
     """
-    q, b = np.zeros((basis.line.n, rows.size)), np.zeros((basis.line.m, rows.size))
+    line = basis.line
+    q = np.zeros((line.n, rows.size))
+    b = np.zeros((line.m, rows.size))
     inside = basis.active[rows]
     columns = np.arange(rows.size)
-    q[:, ~inside] = -basis.line.rows[rows[~inside]].toarray().T
+    q[:, ~inside] = -line.rows[rows[~inside]].toarray().T
     b[rows[inside], columns[inside]] = -1.0
-    found = basis.moved(q, b)
-    reached = ((k, _column(found, place)) for place, k in enumerate(rows.tolist()))
-    return {k: (_let_go if basis.active[k] else _met)(basis, k, own) for k, own in reached}
+    moved = basis.moved(q, b)
+    found = {}
+    for column, row in enumerate(rows.tolist()):
+        after = _let_go if basis.active[row] else _met
+        found[row] = after(basis, row, _column(moved, column))
+    return found
 
 
-def _column(moved: Movement, k: int) -> Movement:
+def _column(moved: Movement, column: int) -> Movement:
     """One of the movements."""
-    place = (slice(None), [k])
+    place = (slice(None), [column])
     return Movement(moved.x[place], moved.z[place], moved.rates[place])
 
 
-def _met(basis: Basis, k: int, own: Movement) -> Sequel:
+def _met(basis: Basis, row: int, own: Movement) -> Sequel:
     """After a row that is not in the basis has become tight; ``own`` is what holds it."""
-    if (-own.rates)[k].is_positive.any():  # the optimum gives way, against the curvature
+    if (-own.rates)[row].is_positive.any():  # the optimum gives way, against the curvature
         return Sequel("optimum")
     shares = own.z
     giving = (basis.inequality & basis.active) & shares.is_positive[:, 0]
@@ -156,21 +167,22 @@ def _met(basis: Basis, k: int, own: Movement) -> Sequel:
     if giving.any():
         return Sequel("optimum", falls=np.where(giving, shares.middle[:, 0], 0.0))
     ray = np.where(shares.is_zero, 0.0, -shares.middle)[:, 0]
-    ray[k] = 1.0
+    ray[row] = 1.0
     return _none(basis.line, "infeasible", ray)
 
 
-def _let_go(basis: Basis, k: int, own: Movement) -> Sequel:
+def _let_go(basis: Basis, row: int, own: Movement) -> Sequel:
     """After the multiplier of a row of the basis has become 0; ``own`` is where the optimum goes."""
     falls = -own.rates
     holding = (basis.inequality & ~basis.active) & falls.is_positive[:, 0]
     if (holding & basis.weak).any():
         return _OPEN
-    if own.rates[k].is_positive.any():  # not far, against the curvature
+    if own.rates[row].is_positive.any():  # not far, against the curvature
         return Sequel("optimum")
     if holding.any():
         return Sequel("optimum", falls=np.where(holding, falls.middle[:, 0], 0.0))
-    return _none(basis.line, "unbounded", np.where(own.x.is_zero, 0.0, own.x.middle)[:, 0])
+    ray = np.where(own.x.is_zero, 0.0, own.x.middle)[:, 0]
+    return _none(basis.line, "unbounded", ray)
 
 
 _OPEN = Sequel("")
@@ -187,7 +199,7 @@ def _partner(levels: Array, falls: Array | None) -> int:
 
 
 def _none(line: ProgramLine, status: str, ray: Array) -> Sequel:
-    """That there is no optimum, as far as a ray proves it."""
+    """The state in which there is no optimum, as far as a ray proves it."""
     proof = judge_ray(line, status, ray)
     if proof.residual > CERTIFY:
         return _OPEN
@@ -220,36 +232,38 @@ def sides(basis: Basis, q: Array, b: Array, unit: Array) -> Iterator[tuple[OneSi
     OneSide(rate=2.0, bend=0.0, until=inf, after='')
     """
     moved = basis.moved(q, b)
-    x, z, sense = (*(each.middle[:, 0] for each in (basis.optimum.x, basis.optimum.z)), basis.line.sense)
+    sense = basis.line.sense
+    x, z, levels = (each.middle[:, 0] for each in (basis.optimum.x, basis.optimum.z, basis.optimum.rates))
     rates = sense * (x @ q - z @ b) + 0.0
-    bends = sense * (np.einsum("ij,ij->j", q, moved.x.middle) - np.einsum("ij,ij->j", b, moved.z.middle)) + 0.0
+    of_costs = np.einsum("ij,ij->j", q, moved.x.middle)
+    of_bounds = np.einsum("ij,ij->j", b, moved.z.middle)
+    bends = sense * (of_costs - of_bounds) + 0.0
     both = tuple(Reach.of(basis, moved.rates, sign, unit) for sign in (-1.0, 1.0))
-    met = np.flatnonzero(np.any([(ends.events & ends.known).any(axis=1) for ends in both], axis=0))
+    met = np.any([(ends.events & ends.known).any(axis=1) for ends in both], axis=0)
+    # Equations that the others imply, until the data move apart what they say: there is no optimum beside the point.
     apart = basis.dependent[:, None] & ~moved.rates.is_zero
-    beyond = beyond_each(basis, np.union1d(met, np.flatnonzero(apart.any(axis=1))))
+    beyond = beyond_each(basis, np.flatnonzero(met | apart.any(axis=1)))
     words = Words(basis)
     for k in range(q.shape[1]):
         if apart[:, k].any():
-            none = beyond[int(np.flatnonzero(apart[:, k])[0])]
-            own = OneSide(sense * np.inf, 0.0, 0.0, words.none(none)) if none.none else None
+            first = int(np.flatnonzero(apart[:, k])[0])
+            after = beyond[first]
+            own = OneSide(sense * np.inf, 0.0, 0.0, words.none(after)) if after.none else None
             yield own, own
             continue
-        found = []
+        found = list[OneSide | None]()
         for sign, ends in zip((-1.0, 1.0), both, strict=True):
-            until = ends.until[k] if np.isfinite(ends.until[k]) else 0.0
-            levels = basis.optimum.rates.middle[:, 0] + sign * until * moved.rates.middle[:, k]
-            after = _after(basis, ends, k, beyond, words, levels)
-            own = (
-                None
-                if after is None
-                else OneSide(float(sign * rates[k]) + 0.0, float(bends[k]), float(ends.until[k]), after)
-            )
-            found.append(own)
+            until = float(ends.until[k])
+            to_there = sign * until if np.isfinite(until) else 0.0
+            levels_there = levels + to_there * moved.rates.middle[:, k]
+            said = _after(basis, ends, k, beyond, words, levels_there)
+            rate = float(sign * rates[k]) + 0.0
+            found.append(None if said is None else OneSide(rate, float(bends[k]), until, said))
         yield found[0], found[1]
 
 
 def _after(basis: Basis, ends: Reach, k: int, beyond: Mapping[int, Sequel], words: Words, levels: Array) -> str | None:
-    """What ends the k-th movement, with these levels there; empty if nothing does, None where that is not decided."""
+    """Say what ends the k-th movement, with these levels there; empty if nothing does, None if that is not decided."""
     if not ends.known[k]:
         return None
     events, still = np.flatnonzero(ends.events[:, k]), ends.still[:, k]
@@ -258,9 +272,9 @@ def _after(basis: Basis, ends: Reach, k: int, beyond: Mapping[int, Sequel], word
         return ""
     if inside.any() and not inside.all():  # a multiplier may pass from one row to another, and the value go on
         return None
-    none = next((beyond[i] for i in events.tolist() if beyond[i].none), None)
-    if none is not None:
-        return words.none(none)
+    for row in events.tolist():
+        if beyond[row].none:
+            return words.none(beyond[row])
     own = beyond[int(events[0])]
     if events.size > 1 or own.status != "optimum":
         return None
@@ -272,33 +286,38 @@ def _after(basis: Basis, ends: Reach, k: int, beyond: Mapping[int, Sequel], word
 
 @dataclass(frozen=True)
 class Words:
-    """What becomes tight or free, in the user's names."""
+    """Sentences on what becomes tight or free, in the user's names."""
 
     basis: Basis
 
     def none(self, beyond: Sequel) -> str:
-        """That there is no optimum."""
+        """Say that there is no optimum."""
         return f"{beyond.status} ({', '.join(beyond.names)})" if beyond.names else beyond.status
 
     def exchange(self, row: int, partner: int) -> str:
         """A row whose level has become 0, and the one whose level grows in exchange, -1 if there is none."""
-        said = [self._changed(i) for i in (row, partner) if i >= 0]
+        said = [self._changed(each) for each in (row, partner) if each >= 0]
         return "; ".join(dict.fromkeys(said))
 
-    def _changed(self, i: int) -> str:
-        """What becomes of a row whose level reaches 0, or of one whose level was, which grows: they change places."""
+    def _changed(self, row: int) -> str:
+        """Say what becomes of a row whose level reaches 0, or was 0 and grows: they change places."""
         line = self.basis.line
-        at = slice(line.rows.indptr[i], line.rows.indptr[i + 1])
-        columns, upper = line.rows.indices[at], self._is_upper(i)
-        name = line.row_name(i)
+        at = slice(line.rows.indptr[row], line.rows.indptr[row + 1])
+        columns = line.rows.indices[at]
         if columns.size == 1:
-            name, upper = line.column_name(int(columns[0])), bool(line.rows.data[at][0] > 0.0)
-        return f"{name} free" if self.basis.active[i] else f"{name} at its {'upper' if upper else 'lower'} bound"
+            name = line.column_name(int(columns[0]))
+            upper = bool(line.rows.data[at][0] > 0.0)
+        else:
+            name = line.row_name(row)
+            upper = self._is_upper(row)
+        if self.basis.active[row]:
+            return f"{name} free"
+        return f"{name} at its {'upper' if upper else 'lower'} bound"
 
-    def _is_upper(self, i: int) -> bool:
+    def _is_upper(self, row: int) -> bool:
         """Whether a row is an upper bound as the user wrote it."""
         for reading in self.basis.line.multipliers.values():
-            own = reading.factor[reading.place == i]
+            own = reading.factor[reading.place == row]
             if own.any():
                 return bool(own[own != 0.0][0] > 0.0)
         return True
