@@ -35,7 +35,7 @@ _DENSE = 1500
 
 @dataclass(frozen=True)
 class Convexity:
-    """What is proved of a symmetric matrix.
+    """The verdict on a symmetric matrix, and the matrix that is proved positive semidefinite in its place.
 
     Attributes
     ----------
@@ -100,18 +100,21 @@ def not_convex(
     off = [block for block in connected_blocks(P) if lacks[block[0]] > 0.0]
     blocks = [P[block][:, block] for block in off]
     sizes = [float(abs(B).max()) for B in blocks]
-    worst = int(np.argmax([lacks[block[0]] / size for block, size in zip(off, sizes, strict=True)]))
-    block, B, size = off[worst], blocks[worst], sizes[worst]
+    lacking_shares = [lacks[rows[0]] / size for rows, size in zip(off, sizes, strict=True)]
+    worst = int(np.argmax(lacking_shares))
+    B, size = blocks[worst], sizes[worst]
+    least, names = _least(B), _listed(off[worst], name_of)
     return InputError(
-        f"problem must be convex, got a matrix P of {what} with an eigenvalue of {_least(B):.3g} among "
-        f"{_listed(block, name_of)}, where its largest entry is {size:.3g}: not semidefinite by more than rounding "
+        f"problem must be convex, got a matrix P of {what} with an eigenvalue of {least:.3g} among "
+        f"{names}, where its largest entry is {size:.3g}: not semidefinite by more than rounding "
         f"(float32? a pairwise correlation?){why}. {_remedy(B, size)}"
     )
 
 
 def _listed(block: Index, name_of: Callable[[int], str]) -> str:
     """The first few names of a block."""
-    names = [name_of(int(j)) for j in block[: _LISTED if block.size > _LISTED + 1 else block.size]]
+    count = _LISTED if block.size > _LISTED + 1 else block.size
+    names = [name_of(int(column)) for column in block[:count]]
     more = f" and {block.size - len(names)} more" if block.size > len(names) else ""
     return f"{', '.join(names)}{more}"
 
@@ -124,10 +127,11 @@ def _least(B: Any) -> float:
 
 
 def _remedy(B: Any, size: float) -> str:
-    """What would do, and by how much that changes the matrix."""
+    """Name a matrix that would do, and how far it is from the user's."""
     from paretoclf.problem.gram import nearest_psd  # kernels, which no program needs
 
     if B.shape[0] > _DENSE:
         return "pc.nearest_psd(P) is"
-    change = float(np.abs(nearest_psd(B.toarray()) - B.toarray()).max())
+    own = B.toarray()
+    change = float(np.abs(nearest_psd(own) - own).max())
     return f"pc.nearest_psd(P) is, and changes its entries by up to {change:.2g}, {change / size:.1g} of the largest"

@@ -133,7 +133,7 @@ def rounding_shares(P: Any) -> Array:
 
 
 def lacking(P: Any, blocks: Array) -> Array:
-    """What is to be added to the diagonal of P until it is proved positive semidefinite, in some connected blocks.
+    """Find numbers to add to the diagonal of P that prove it positive semidefinite, in some connected blocks.
 
     Parameters
     ----------
@@ -164,14 +164,19 @@ def lacking(P: Any, blocks: Array) -> Array:
 
 
 def _lacking(B: Any) -> float:
-    """The same of one block."""
+    """The number to add to the diagonal of one connected block; infinite where nothing is proved."""
     least = _of_block(B, False)
     unit = B.shape[0] ** 2 * _EPS * float(abs(B).max())
     for margin in (0.0, *_MARGINS):
         more = max(0.0, -least) + margin * unit
-        if np.isfinite(more) and _of_block(sp.csr_array(B + sp.diags_array(np.full(B.shape[0], more))), True) >= 0.0:
+        if np.isfinite(more) and _of_block(sp.csr_array(_moved(B, more)), True) >= 0.0:
             return float(more)
     return np.inf
+
+
+def _moved(B: Any, shift: float) -> Any:
+    """A sparse block with a number added to each entry of its diagonal."""
+    return B + sp.diags_array(np.full(B.shape[0], shift))
 
 
 def enlarged(P: Any, shares: Array) -> Any:
@@ -203,8 +208,9 @@ def _connected(P: Any) -> list[tuple[Index, Any]]:
     if (P.indices == np.repeat(np.arange(P.shape[0]), np.diff(P.indptr))).all():
         return []
     blocks = connected_blocks(P)
-    alone = len(blocks) == 1
-    return [(each, P if alone else sp.csr_array(P[each][:, each])) for each in blocks if each.size > 1]
+    if len(blocks) == 1:
+        return [(blocks[0], P)]
+    return [(each, sp.csr_array(P[each][:, each])) for each in blocks if each.size > 1]
 
 
 def _of_block(B: Any, signs: bool) -> float:
@@ -226,7 +232,8 @@ def _share(B: Any) -> float:
     halvings = int(np.log2(most / _EPS))
 
     def proved(halved: int, spare: float = _TO_SPARE) -> bool:
-        return _semidefinite(sp.csr_array(enlarged(B, np.full(B.shape[0], most / 2**halved))), spare)
+        shares = np.full(B.shape[0], most / 2**halved)
+        return _semidefinite(sp.csr_array(enlarged(B, shares)), spare)
 
     if not proved(0):
         return float(most) if proved(0, 1.0) else np.nan
@@ -261,7 +268,7 @@ def _scaled(B: Any) -> Any:
 
 
 def _rounding(k: int) -> float:
-    """What a proof by Cholesky's algorithm takes of the diagonal of k rows."""
+    """The share that a proof by Cholesky's algorithm takes of the diagonal of k rows."""
     gamma = (k + 2) * _EPS / (1 - (k + 2) * _EPS)
     return k * gamma / (1 - gamma) + 2 * _EPS
 
@@ -348,8 +355,8 @@ def _of_large(B: Any, diagonal: Array) -> float:
 
 
 def _missed_by_factors(B: Any, shift: float) -> float | None:
-    """By how much the eigenvalues of B plus a shift may be below 0, by factors LDL' with D > 0; None if it has none."""
-    moved = sp.csc_array(B + sp.diags_array(np.full(B.shape[0], shift)))
+    """Bound how far eigenvalues of B plus a shift may be below 0, by factors LDL' with D > 0; None if it has none."""
+    moved = sp.csc_array(_moved(B, shift))
     try:
         factors = splu(moved, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
     except RuntimeError:
@@ -357,9 +364,11 @@ def _missed_by_factors(B: Any, shift: float) -> float | None:
     pivots = factors.U.diagonal()
     if (factors.perm_r != factors.perm_c).any() or not (pivots > 0).all():
         return None
-    L = sp.csr_array(factors.L)
+    L, D = sp.csr_array(factors.L), sp.diags_array(pivots)
     order = np.argsort(factors.perm_c)
-    left = moved[order][:, order] - L @ sp.diags_array(pivots) @ L.T
-    terms = abs(moved[order][:, order]) + abs(L) @ sp.diags_array(pivots) @ abs(L.T)
+    own = moved[order][:, order]
+    left = own - L @ D @ L.T
+    terms = abs(own) + abs(L) @ D @ abs(L.T)
     longest = float(np.diff(L.indptr).max()) + 4
-    return float((abs(left) + longest * 2 * _EPS * terms).sum(axis=1).max()) * (1 + 1e-9)
+    missed = abs(left) + longest * 2 * _EPS * terms
+    return float(missed.sum(axis=1).max()) * (1 + 1e-9)

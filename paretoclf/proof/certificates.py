@@ -109,10 +109,13 @@ class Certificate(Tabular):
     note: str = ""
 
     def times(self, unit: float) -> Certificate:
-        """The same with all values in another unit."""
+        """A certificate with all values in another unit."""
         names = ("primal_value", "dual_value", "scale", "rounding", "kernel_rounding", "certain", "shortfall")
-        values = {name: getattr(self, name) for name in names}
-        changed: dict[str, Any] = {name: unit * value for name, value in values.items() if value is not None}
+        changed: dict[str, Any] = {}
+        for name in names:
+            value = getattr(self, name)
+            if value is not None:
+                changed[name] = unit * value
         if self.relative_to is not None:
             changed["relative_to"] = self.relative_to.times(unit)
         return replace(self, **changed)

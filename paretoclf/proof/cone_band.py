@@ -19,7 +19,7 @@ from paretoclf.proof.cone_judge import ConeJudge
 from paretoclf.proof.cone_line import ConeLine
 from paretoclf.proof.cone_pair import Pair
 from paretoclf.proof.cone_rays import judge_chain
-from paretoclf.proof.convexity import added, said_of
+from paretoclf.proof.convexity import added, largest_share, said_of
 from paretoclf.proof.parts import Proof
 from paretoclf.proof.points.cone_program import ConeProgram
 from paretoclf.proof.points.cone_upper import upper_bound
@@ -136,7 +136,7 @@ class BandProof(Proof[CellCertificate]):
         return f"{self._explained(self.eps if tol is None else tol)}{'. ' if self.note else ''}{self.note}"
 
     def _explained(self, tol: float) -> str:
-        """What is proved, and where it is worst."""
+        """Say in words what is proved, and where it is worst, without the note."""
         j = int(np.argmax(self.gap))
         if self.why:
             return f"Not proved: {self.why}"
@@ -187,12 +187,13 @@ def prove_band(judge: ConeJudge, points: tuple[Array, Array, Array, Array], eps:
 
 
 def note_of(line: ConeLine, pairs: Sequence[Pair]) -> str:
-    """What is to be said of the convexity of a line, of which there are pairs."""
+    """Explain how far a line, of which there are pairs, is from convex."""
     if line.shift is None and line.lacks is None:
         return ""
     sizes = np.maximum([abs(pair.value) for pair in pairs], floor_of(pairs))
-    more = added(line, np.array([pair.t for pair in pairs]), np.array([pair.x for pair in pairs]))
-    return said_of(line, float(np.max(more / np.maximum(sizes, np.finfo(float).tiny), initial=0.0)))
+    at = np.array([pair.t for pair in pairs])
+    points = np.array([pair.x for pair in pairs])
+    return said_of(line, largest_share(added(line, at, points), sizes))
 
 
 def judge_cone_ray(line: ConeLine, status: str, ray: Array) -> RayProof:

@@ -160,7 +160,8 @@ class PairJudge:
         line = self.line
         if line.shift is None or not line.stands:
             return np.zeros(line.n)
-        return np.where(self.box.wide & (line.shift[0] > 0.0), strong_convexity(line.base.P), 0.0)
+        alone = self.box.wide & (line.shift[0] > 0.0)
+        return np.where(alone, strong_convexity(line.base.P), 0.0)
 
     @cached_property
     def curved(self) -> Index:
@@ -218,7 +219,8 @@ class PairJudge:
         at = np.flatnonzero(self.strong > 0.0)
         c, r, e = self.strong[at], missed[:, at], apart[:, at]
         with np.errstate(over="ignore"):
-            return np.asarray((r**2 / c + 0.5 * c * e**2).sum(axis=1) * WIDER)
+            costs = r**2 / c + 0.5 * c * e**2
+            return np.asarray(costs.sum(axis=1) * WIDER)
 
     def _hollow(self, reach: Array, apart: Array) -> Array:
         """Upper bounds of what negative curvature may cost: each point that matters is so far from y at most.
@@ -230,7 +232,8 @@ class PairJudge:
             return np.zeros(len(reach))
         away = np.where((lacks > 0.0) & self.wide, np.inf, reach + 2 * apart)
         with np.errstate(invalid="ignore"):
-            return np.asarray(0.5 * np.where(lacks > 0.0, lacks * away**2, 0.0).sum(axis=1) * WIDER)
+            costs = np.where(lacks > 0.0, lacks * away**2, 0.0)
+            return np.asarray(0.5 * costs.sum(axis=1) * WIDER)
 
     def pair(self, t: float, x: Array, y: Array, z: Array) -> Pair:
         """A pair near a float one."""
@@ -248,7 +251,9 @@ class PairJudge:
         reach = np.where(self.wide, 0.0, reach + near.x_radius)
         around = near.x_radius + y_radius + 2 * _EPS * (np.abs(near.x) + np.abs(y))
         apart, strong = np.abs(near.x - y) + around, self.strong > 0.0
-        bent = self.energy(t, near.x - y, around) + self._hollow(reach, apart) + self._bending(missed, apart)
+        bent = self.energy(t, near.x - y, around)
+        bent = bent + self._hollow(reach, apart)
+        bent = bent + self._bending(missed, apart)
         missed, reach = np.where(strong, 0.0, missed), np.where(strong, 0.0, reach)
         value, off = self.values(t, near.x, near.x_radius)
         inside = None if self.inside is None else self.points(t, mixed(self.inside, t))

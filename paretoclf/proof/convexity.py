@@ -1,4 +1,4 @@
-"""What is proved of the convexity of a program along a line, by the rule of `paretoclf.problem.convex`."""
+"""The convexity of a program along a line, proved by the rule of `paretoclf.problem.convex`."""
 
 from __future__ import annotations
 
@@ -68,13 +68,15 @@ def check_cost(line: ProgramLine, tol: float) -> None:
 
 def semidefinite(line: ProgramLine) -> bool:
     """Whether P, with what it is said to lack, is proved positive semidefinite at both ends, and so between."""
-    more = 0.0 if line.lacks is None else sp.diags_array(line.lacks)
-    matrices = (P if line.lacks is None else sp.csc_array(P) + more for P in line.quadratics)
+    matrices = list(line.quadratics)
+    if line.lacks is not None:
+        more = sp.diags_array(line.lacks)
+        matrices = [sp.csc_array(P) + more for P in matrices]
     return all(bool(least_curvature(P, signs=True).min(initial=0.0) >= 0.0) for P in matrices)
 
 
 def lost(line: ProgramLine, sides: Array | None = None) -> float:
-    """What the negative curvature of P may cost at any t; infinite where the constraints do not bound its variables.
+    """The most that negative curvature of P may cost at any t; infinite where its variables have no bounds.
 
     Parameters
     ----------
@@ -102,7 +104,7 @@ def refused_for(line: ProgramLine, error: Exception) -> Exception:
 
 
 def share_of_shift(line: ProgramLine, t: Array, points: AnyPoints, sizes: Array) -> float:
-    """What the shift adds to the value at most, relative to what the gaps of k segments are relative to, (k,)."""
+    """The most that the shift adds to the value, relative to what the gaps of k segments are relative to, (k,)."""
     if line.shift is None:
         return 0.0
     at, cost = np.zeros(len(points)), np.zeros(len(points))
@@ -110,11 +112,17 @@ def share_of_shift(line: ProgramLine, t: Array, points: AnyPoints, sizes: Array)
     for part in blocks(len(points), line.n + line.m):
         cost[part] = added(line, at[part], points.part(part)[0])
     most = np.maximum(cost[points.begin], cost[points.begin + 1])
-    return float(np.max(most / np.maximum(sizes, np.finfo(float).tiny), initial=0.0))
+    return largest_share(most, sizes)
+
+
+def largest_share(amounts: Array, sizes: Array) -> float:
+    """The largest of these amounts, each relative to its size."""
+    sizes = np.maximum(sizes, np.finfo(float).tiny)
+    return float(np.max(amounts / sizes, initial=0.0))
 
 
 def added(line: ProgramLine, t: Array, x: Array) -> Array:
-    """What the shift adds to the objective at points, a row for each t."""
+    """The amounts that the shift adds to the objective at points, a row for each t."""
     if line.shift is None:
         return np.zeros(len(x))
     shift = between(line.shift, t[:, None])
@@ -122,7 +130,7 @@ def added(line: ProgramLine, t: Array, x: Array) -> Array:
 
 
 def said_of(line: ProgramLine, share: float, cost: float | None = None) -> str:
-    """What an explanation says of P; nothing where it is positive semidefinite as it is.
+    """Explain how far P is from convex; nothing where it is positive semidefinite as it is.
 
     Parameters
     ----------
@@ -141,7 +149,7 @@ def said_of(line: ProgramLine, share: float, cost: float | None = None) -> str:
 
 
 def said_of_lack(lacks: Array, cost: float) -> str:
-    """What is said of a negative curvature that is part of the gap."""
+    """Say how large a negative curvature is that is part of the gap."""
     return (
         f"P is not positive semidefinite, by up to {float(lacks.max()):.1e}: between the bounds of the variables that "
         f"may cost {cost:.1e}, which is part of every gap."
@@ -149,7 +157,7 @@ def said_of_lack(lacks: Array, cost: float) -> str:
 
 
 def said_of_shift(s: float, share: float) -> str:
-    """What is said of what was added to P."""
+    """Say how much was added to the diagonal of P."""
     return (
         f"P is positive semidefinite up to rounding of its entries: what is proved is of P + s diag(P), s = {s:.1e}, "
         f"and s x'diag(P)x/2 is at most {share:.1e} of the value."
@@ -159,6 +167,8 @@ def said_of_shift(s: float, share: float) -> str:
 def share_of_diagonal(line: ProgramLine) -> float:
     """The largest share of a diagonal entry of the user's P that was added to it."""
     assert line.shift is not None
-    ends = zip(line.quadratics, (line.shift[0], line.shift[1]), strict=False)
-    shares = [np.where(shift > 0.0, shift / (P.diagonal() - shift + (shift == 0.0)), 0.0) for P, shift in ends]
+    shares = []
+    for P, shift in zip(line.quadratics, (line.shift[0], line.shift[1]), strict=False):
+        own = P.diagonal() - shift + (shift == 0.0)  # not 0 where nothing was added
+        shares.append(np.where(shift > 0.0, shift / own, 0.0))
     return float(np.max(shares))

@@ -1,4 +1,4 @@
-"""What a negative curvature may cost between the bounds that the constraints of a program imply."""
+"""The cost of a negative curvature between the bounds that the constraints of a program imply."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def costs_more(line: ProgramLine, tol: float) -> bool:
 
 
 def cost_on(line: ProgramLine, box: Box) -> float:
-    """What it may cost between bounds."""
+    """The most that it may cost between bounds."""
     assert line.lacks is not None
     hollow = line.lacks > 0.0
     width = (box.high - box.low)[hollow]
@@ -44,17 +44,20 @@ def box_of(line: ProgramLine, sides: Array | None = None) -> Box:
     rows = sp.vstack([A, -A[:k]])
     weakest = np.append(b.max(axis=0), -b[:, :k].min(axis=0))
     nothing = sp.csr_array((line.n, line.n))
-    program = ConeProgram(nothing, np.zeros(line.n), rows, weakest, [Cone("nonnegative", line.m + k)])
+    cones = [Cone("nonnegative", line.m + k)]
+    program = ConeProgram(nothing, np.zeros(line.n), rows, weakest, cones)
     low, high = implied_box(program)
     return Box(np.minimum(low, high), np.maximum(low, high))
 
 
 def _most(line: ProgramLine, box: Box) -> float:
-    """What the terms of the objective are in sum at most, at any feasible point."""
+    """The largest sum of sizes of terms of the objective, at any feasible point."""
     reach = np.maximum(np.abs(box.low), np.abs(box.high))
-    q, P = np.abs(line.q).max(axis=0), sum(abs(sp.csc_array(M)) for M in line.quadratics)
+    q = np.abs(line.q).max(axis=0)
+    P = sum(abs(sp.csc_array(matrix)) for matrix in line.quadratics)
     used = (q > 0.0) | (np.asarray(P.sum(axis=0)).ravel() > 0.0)
     reach = np.where(used, reach, 0.0)
     with np.errstate(invalid="ignore"):
-        found = float(q @ reach + 0.5 * reach @ (P @ reach) + np.abs(line.constant).max())
+        found = float(q @ reach + 0.5 * reach @ (P @ reach))
+        found += float(np.abs(line.constant).max())
     return np.inf if np.isnan(found) else found

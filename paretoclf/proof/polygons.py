@@ -104,8 +104,9 @@ def judge_polygons(plane: ProgramPlane, polygons: Sequence[Array], x: Sequence[A
         of = _OfPolygons(ends - counts, counts)
         seen = judged(line, sizes, plane.data(points), X, Z, of)
         bounds = seen.gaps + cost
+        absolute, relative = of.largest(bounds), of.largest(bounds / seen.sizes)
         least = -of.largest(-seen.sizes)
-        parts.append(np.vstack([seen.residuals, of.largest(bounds), of.largest(bounds / seen.sizes), least]))
+        parts.append(np.vstack([seen.residuals, absolute, relative, least]))
     *each, gaps, relative, known = np.concatenate(parts, axis=1) if parts else np.zeros((7, 0))
     proved = semidefinite(line)
     residuals = dict(zip(CONDITIONS, each, strict=True)) | {"curvature": np.full(gaps.size, 0.0 if proved else 1.0)}
@@ -114,13 +115,14 @@ def judge_polygons(plane: ProgramPlane, polygons: Sequence[Array], x: Sequence[A
 
 
 def _share_of_shift(line: ProgramLine, polygons: Sequence[Array], x: Sequence[Array], sizes: Array) -> float:
-    """What the shift of P adds to the value at most, relative to what the gaps of the polygons are relative to."""
+    """The most that the shift of P adds to the value, relative to what the gaps of the polygons are relative to."""
     if line.shift is None:
         return 0.0
     most = 0.0
-    for polygon, M, size in zip(polygons, x, sizes.tolist(), strict=True):
-        corners = np.insert(polygon, 0, 1.0, axis=1) @ M.T
-        most = max(most, float(added(line, np.zeros(len(corners)), corners).max()) / max(size, _TINY))
+    for polygon, on_polygon, size in zip(polygons, x, sizes.tolist(), strict=True):
+        corners = np.insert(polygon, 0, 1.0, axis=1) @ on_polygon.T
+        largest = float(added(line, np.zeros(len(corners)), corners).max())
+        most = max(most, largest / max(size, _TINY))
     return most
 
 
@@ -155,9 +157,10 @@ class _OfPolygons:
         return np.concatenate([0.5 * np.add.outer(each, each).ravel() for each in parts])
 
     def spread(self, values: Array) -> Array:
-        """What holds for each polygon, beside each of its coefficients."""
+        """Numbers of polygons, repeated beside each coefficient."""
         return np.repeat(values, self.pairs)
 
     def largest(self, coefficients: Array) -> Array:
         """The largest coefficient of each polygon."""
-        return np.asarray(np.maximum.reduceat(coefficients, np.cumsum(self.pairs) - self.pairs))
+        begin = np.cumsum(self.pairs) - self.pairs
+        return np.asarray(np.maximum.reduceat(coefficients, begin))

@@ -134,7 +134,7 @@ class _Neighbours:
         return bernstein.line(bernstein.pairs(values))
 
     def spread(self, values: Array) -> Array:
-        """What holds for each two, beside each coefficient."""
+        """Numbers of segments, beside each coefficient."""
         return values[:, None]
 
 
@@ -233,7 +233,8 @@ class _Left:
         some = np.flatnonzero(wrong.any(axis=0))
         if some.size:
             row = self.row[self.line.equations + some]
-            terms = sizes.A(self.columns)[:, row] + _sizes(self.data[1])[:, row]
+            products, sides = sizes.A(self.columns), _sizes(self.data[1])
+            terms = products[:, row] + sides[:, row]
             found = found + of.products(terms, wrong[:, some])
         return np.asarray(found)
 
@@ -272,7 +273,8 @@ def judged(
     value = _dots(X, q) + _dots(*own) + constant + paid
     linear = _largest_term(left.columns, _sizes(q))
     squares = _largest_term(left.columns[:, curved], np.abs(own[1]))
-    most = np.maximum(np.maximum(linear, squares), np.maximum(np.abs(constant), paid))
+    of_columns, others = np.maximum(linear, squares), np.maximum(np.abs(constant), paid)
+    most = np.maximum(of_columns, others)
     gaps = of.products(left.off, left.prices) + left.worth(sizes, of)
     size = of.means(sizes_of(value, most))
     known = value, *own, beyond

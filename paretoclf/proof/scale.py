@@ -1,4 +1,4 @@
-"""What a difference of two values is relative to: one rule for every verdict, at one point alone.
+"""The scale that a difference of two values is relative to: one rule for every verdict, at one point alone.
 
 A value is off by much or by little beside three numbers: its own size, a thousandth of the largest term that it is a
 sum of there, and a hundredth of the objective's unit. The last says how small is small where all terms vanish, as those
@@ -49,24 +49,24 @@ class Scale:
         return cls(abs(value), OF_TERMS * terms, OF_UNIT * unit)
 
     def times(self, unit: float) -> Scale:
-        """The same in another unit."""
+        """The scale of values in another unit."""
         return Scale(unit * self.value, unit * self.terms, unit * self.unit)
 
     @property
     def size(self) -> float:
-        """What differences are relative to; never 0."""
+        """The number that differences are relative to; never 0."""
         return max(self.value, self.terms, self.unit, _TINY)
 
     @property
     def decides(self) -> str:
-        """Which of the three it is: ``"the value"``, ``"the terms"`` or ``"the unit"``."""
+        """Name the one of the three that it is: ``"the value"``, ``"the terms"`` or ``"the unit"``."""
         if self.value >= max(self.terms, self.unit):
             return "the value"
         return "the terms" if self.terms >= self.unit else "the unit"
 
     @property
     def briefly(self) -> str:
-        """What decides, in a cell of a table: its number, too, where it is not the value itself."""
+        """Name what decides, in a cell of a table: its number, too, where it is not the value itself."""
         return self.decides if self.decides == "the value" else f"{self.size:.2g}, {self.decides}"
 
     def __str__(self) -> str:
@@ -116,10 +116,11 @@ class Objective:
     def terms(self, x: Array) -> Array:
         """Sizes of what it is a sum of at a point: linear and quadratic terms by columns, and the constant."""
         squares = 0.5 * x * (self.P @ x)
-        return np.asarray(np.abs(np.concatenate([self.q * x, squares, [self.constant]])))
+        every = np.concatenate([self.q * x, squares, [self.constant]])
+        return np.asarray(np.abs(every))
 
     def unit(self, x: Array) -> float:
-        """What it costs to move a variable by 1, or by what the rows say is large where that is less.
+        """The cost of moving a variable by 1, or by what the rows say is large where that is less.
 
         It is the median of the coefficients of columns that are away from 0 at the point: the price of what nobody uses
         says nothing of the others. Where all are 0 it is the least of all coefficients.
@@ -141,10 +142,11 @@ class Objective:
         used = (self.rows > 0.0) & (self.b != 0.0)
         if not used.any():
             return 1.0
-        return float(np.max(np.abs(self.b[used]) / self.rows[used]))
+        quotients = np.abs(self.b[used]) / self.rows[used]
+        return float(np.max(quotients))
 
     def scale(self, x: Array, value: float | None = None) -> Scale:
-        """What a difference from its value at a point is relative to; of another value, where one is known."""
+        """The scale of a difference from its value at a point; of another value, where one is known."""
         own = self.value(x) if value is None else value
         largest = float(self.terms(x).max())
         return Scale.of(own, largest, self.unit(x))

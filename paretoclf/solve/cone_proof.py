@@ -117,7 +117,7 @@ class ProblemProof:
         return f"{said} Undecided: the multipliers could not be judged."
 
     def _beside(self, tol: float) -> str:
-        """What is known better than by the point that is judged: bounds of the optimal value from other points."""
+        """Name bounds of the optimal value from other points that are better than those of the point that is judged."""
         certificate = self.certificate
         if (
             certificate is None
@@ -276,9 +276,10 @@ class CompiledCone:
         nothing = np.isposinf(b) & (np.repeat([c.kind for c in cones], [c.size for c in cones]) == "nonnegative")
         if nothing.any():  # x <= inf: a row that says 0 <= 1 has its place
             A, b = sp.diags_array(np.where(nothing, 0.0, 1.0)) @ sp.csc_array(A), np.where(nothing, 1.0, b)
-        given = ConeProgram(data.get("P", sp.csc_array((n, n))), data["c"], A, b, cones)
+        cost = data["c"]
+        given = ConeProgram(data.get("P", sp.csc_array((n, n))), cost, A, b, cones)
         convexity = Convexity.of(given.P)
-        program = given if convexity.shift is None else ConeProgram(convexity.P, data["c"], A, b, cones)
+        program = given if convexity.shift is None else ConeProgram(convexity.P, cost, A, b, cones)
         starts = data["param_prob"].var_id_to_col
         # Symmetric variables are fewer numbers than entries: a block ends where the next begins.
         ends = dict(zip(sorted(starts.values()), [*sorted(starts.values())[1:], n], strict=True))
@@ -327,7 +328,7 @@ class CompiledCone:
 
     @cached_property
     def lost(self) -> float:
-        """What the negative curvature of P may cost; infinite where the constraints do not bound its variables."""
+        """The most that negative curvature of P may cost; infinite where the constraints do not bound its variables."""
         lacks = None if self.convexity is None else self.convexity.lacks
         if lacks is None:
             return 0.0
@@ -336,17 +337,19 @@ class CompiledCone:
         return 0.5 * float(lacks[hollow] @ (high - low)[hollow] ** 2) * (1 + 1e-9)
 
     def added(self, x: Array) -> float:
-        """What rounding took from the objective at a point, and is added to it."""
+        """The amount that rounding took from the objective at a point, and that is added to it."""
         shift = None if self.convexity is None else self.convexity.shift
         return 0.0 if shift is None else 0.5 * float(shift @ x**2)
 
     def said_of(self, x: Array, scale: float) -> str:
-        """What is to be said of the convexity of P, at a point; nothing where it is proved as it is."""
+        """Say how far P is from convex, at a point; nothing where it is proved convex as it is."""
         convexity, said = self.convexity, []
         if convexity is None:
             return ""
         if convexity.shift is not None:
-            share = convexity.shift / np.where(convexity.shift > 0, self.program.P.diagonal() - convexity.shift, 1.0)
+            shift = convexity.shift
+            own = self.program.P.diagonal() - shift
+            share = shift / np.where(shift > 0, own, 1.0)
             said.append(said_of_shift(float(share.max()), self.added(x) / scale))
         if convexity.lacks is not None:
             said.append(said_of_lack(convexity.lacks, self.lost))
@@ -527,12 +530,13 @@ def _rounding(compiled: CompiledCone, bounds: ConeBounds, numbers: Mapping[str, 
     program, terms, x = compiled.program, _terms(compiled), _reach(compiled, numbers)
     products = float(terms.sum() + np.abs(program.q) @ x + 0.5 * x @ (abs(program.P) @ x))
     each = _row_rounding(program, x)
-    rows = max(float(np.abs(bounds.z) @ each), _rounding_of_added(compiled, each))
+    of_multipliers = float(np.abs(bounds.z) @ each)
+    rows = max(of_multipliers, _rounding_of_added(compiled, each))
     return 4 * np.finfo(float).eps * terms.size * products + rows
 
 
 def _rounding_of_added(compiled: CompiledCone, of_rows: Array) -> float:
-    """What rounding of rows can make of columns that CVXPY added, times what these cost."""
+    """The most that rounding of rows can change columns that CVXPY added, times what these cost."""
     cost = np.abs(compiled.program.q)
     for own in compiled.columns.values():
         cost[own] = 0.0
@@ -614,7 +618,7 @@ def _at_point(compiled: CompiledCone, numbers: Mapping[str, Any]) -> Array:
 
 
 def _scale(compiled: CompiledCone, numbers: Mapping[str, Any], value: float) -> Scale:
-    """What the gap of a point is relative to."""
+    """The scale that the gap of a point is relative to."""
     program = compiled.program
     rows = largest_of_rows(program.A)
     objective = Objective(program.P, program.q, compiled.offset, rows, program.b)
