@@ -168,13 +168,15 @@ class KLRate(Rate):
         r"""Return :math:`p^*`, small ones without cancellation."""
         v = np.asarray(u, dtype=np.float64)
         moved, logs = self._moved(v), (log_ndtr(-v), log_ndtr(v))
-        return np.where(self._all_lost(v), 1.0, np.exp(logs[0] + moved - _log_mass(moved, *logs)))
+        rate = np.exp(logs[0] + moved - _log_mass(moved, *logs))
+        return np.where(self._all_lost(v), 1.0, rate)
 
     def correct(self, u: Any) -> Array:
         r"""Return :math:`1-p^*`, small ones without cancellation."""
         v = np.asarray(u, dtype=np.float64)
         logs = log_ndtr(-v), log_ndtr(v)
-        return np.where(self._all_lost(v), 0.0, np.exp(logs[1] - _log_mass(self._moved(v), *logs)))
+        rate = np.exp(logs[1] - _log_mass(self._moved(v), *logs))
+        return np.where(self._all_lost(v), 0.0, rate)
 
     def slope(self, u: Any) -> Array:
         r"""Derivative: with s and D of `_divergence`, :math:`\varphi(u)(e^s-1)/(sD)`."""
@@ -184,16 +186,19 @@ class KLRate(Rate):
         moved = self._moved(v)
         with np.errstate(all="ignore"):
             mean = np.where(moved == 0.0, 1.0, -np.expm1(-moved) / moved)
-            found = np.exp(_log_density(v) + moved - _log_mass(moved, log_ndtr(-v), log_ndtr(v))) * mean
+            log_mass = _log_mass(moved, log_ndtr(-v), log_ndtr(v))
+            found = np.exp(_log_density(v) + moved - log_mass) * mean
         return np.where(self._all_lost(v) | np.isinf(v), 0.0, found)
 
     def at_error(self, error: float) -> float:
         r"""Return the u with :math:`\mathrm{kl}(e\|\Phi(-u))=\delta`: :math:`\Phi(-u)=f_\delta(e)` of the paper."""
-        return self._at(-float(ndtri(error)), float(np.log(error) - np.log1p(-error)))
+        odds = float(np.log(error) - np.log1p(-error))
+        return self._at(-float(ndtri(error)), odds)
 
     def at_correct(self, correct: float) -> float:
         r"""Return the u with :math:`\mathrm{kl}(1-r\|\Phi(-u))=\delta`."""
-        return self._at(float(ndtri(correct)), float(np.log1p(-correct) - np.log(correct)))
+        odds = float(np.log1p(-correct) - np.log(correct))
+        return self._at(float(ndtri(correct)), odds)
 
     def _at(self, low: float, odds: float) -> float:
         """The u at which the largest rate of errors has these log odds; at ``low`` the Gaussian one has them."""
@@ -201,8 +206,9 @@ class KLRate(Rate):
             return low
 
         def excess(u: float) -> float:
-            logs = float(log_ndtr(-u)), float(log_ndtr(u))
-            return float(_divergence(max(odds - logs[0] + logs[1], 0.0), *logs)) - self.delta
+            log_error, log_correct = float(log_ndtr(-u)), float(log_ndtr(u))
+            moved = max(odds - log_error + log_correct, 0.0)
+            return float(_divergence(moved, log_error, log_correct)) - self.delta
 
         reach = 1.0
         while excess(low + reach) < 0.0:
@@ -210,10 +216,11 @@ class KLRate(Rate):
         return float(brentq(excess, low, low + reach, xtol=1e-14, rtol=1e-14))
 
     def _moved(self, v: Array) -> Array:
-        """By what the log odds of an error grow: bisection, as the divergence increases in it, and Newton's steps."""
+        """The growth of the log odds of an error: bisection, as the divergence increases in it, and Newton's steps."""
         logs = log_ndtr(-v), log_ndtr(v)
         with np.errstate(divide="ignore", over="ignore"):
-            guess = np.sqrt(2.0 * self.delta * np.exp(-logs[0] - logs[1]))  # the divergence is nearly p_0 q_0 s^2 / 2
+            inverse = np.exp(-logs[0] - logs[1])
+            guess = np.sqrt(2.0 * self.delta * inverse)  # the divergence is nearly p_0 q_0 s^2 / 2
         low, high = np.zeros_like(v), np.minimum(1.0, 2.0 * guess)
         for _ in range(_DOUBLINGS):
             inside = _divergence(high, *logs) < self.delta
@@ -230,7 +237,8 @@ class KLRate(Rate):
             both = logs[0] + logs[1] + moved - 2.0 * _log_mass(moved, *logs)  # of p and q, each with its derivative
             with np.errstate(all="ignore"):
                 step = over / (moved * np.exp(both))
-            moved = np.clip(moved - np.where(np.isfinite(step), step, 0.0), low, high)
+            step = np.where(np.isfinite(step), step, 0.0)
+            moved = np.clip(moved - step, low, high)
         return np.asarray(moved)
 
     def _all_lost(self, v: Array) -> Mask:
@@ -406,7 +414,8 @@ def _divergence(moved: Any, log_error: Any, log_correct: Any) -> Array:
     log_mass = _log_mass(moved, log_error, log_correct)
     with np.errstate(all="ignore"):  # in branches that are not taken
         of_errors = np.exp(log_error + moved - log_mass) * moved - log_mass
-        of_others = -np.log1p(correct * np.expm1(-moved)) - np.exp(log_correct - log_mass) * moved
+        share = np.exp(log_correct - log_mass)
+        of_others = -np.log1p(correct * np.expm1(-moved)) - share * moved
         grown = np.expm1(moved) * np.exp(-log_mass)
         near = error * _above_its_tangent(correct * grown)
         near += correct * _above_its_tangent(-error * grown)
@@ -418,4 +427,5 @@ def _above_its_tangent(x: Array) -> Array:
     """(1 + x) log(1 + x) - x, for x above -1: by its series where the two cancel."""
     near = np.abs(x) <= _NEAR
     series = np.polyval(_SERIES, np.where(near, -x, 0.0))
-    return np.asarray(np.where(near, series, (1.0 + x) * np.log1p(x) - x))
+    plain = (1.0 + x) * np.log1p(x) - x
+    return np.asarray(np.where(near, series, plain))
