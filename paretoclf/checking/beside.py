@@ -87,7 +87,8 @@ class JudgedPoints(Tabular):
 
     def _verdict(self, k: int) -> tuple[str, str]:
         """Verdict and reason of a point."""
-        excess, violation, dual, left = (float(each[k]) for each in (self.excess, self.violation, self.dual, self.left))
+        excess, violation = float(self.excess[k]), float(self.violation[k])
+        dual, left = float(self.dual[k]), float(self.left[k])
         if not violation <= self.tol:
             return "not optimal", "infeasible"
         if excess > self.tol + left:
@@ -130,12 +131,14 @@ class JudgedPoints(Tabular):
         k = range(self.t.size)[k]
         at = {name: each[k] for name, each in self.parameters.items()}
         scale, verdict = self.scales[k], ": ".join(filter(None, self._judged[k]))
-        worse = "better" if self.excess[k] < 0 else "worse"
-        by = f"{abs(self.excess[k]):.1e} of {scale.size:.3g}, that is by {abs(self.excess[k]) * scale.size:.1e}"
+        excess = self.excess[k]
+        worse = "better" if excess < 0 else "worse"
+        share, size = abs(excess), scale.size
+        by = f"{share:.1e} of {size:.3g}, that is by {share * size:.1e}"
+        head = f"At t = {self.t[k]:.6g}{those(at)} {verdict} (tolerance {self.tol:.0e})."
         return (
-            f"At t = {self.t[k]:.6g}{those(at)} {verdict} (tolerance {self.tol:.0e}). The objective is {worse} than "
-            f"the optimal value by {by}. That is relative to {scale}. The largest violation of a constraint is "
-            f"{self.violation[k]:.1e}, relative to 1 + the larger of its sides."
+            f"{head} The objective is {worse} than the optimal value by {by}. That is relative to {scale}. The largest "
+            f"violation of a constraint is {self.violation[k]:.1e}, relative to 1 + the larger of its sides."
         )
 
     def __repr__(self) -> str:
@@ -166,8 +169,9 @@ class JudgedPoints(Tabular):
 
     def _all_given_are_optimal(self) -> bool:
         """Whether what was given is optimal, point by point."""
-        of_given = [v for v, given in zip(self.verdicts, self.given.tolist(), strict=False) if given]
-        return bool(of_given) and all(v == "optimal" for v in of_given)
+        pairs = zip(self.verdicts, self.given.tolist(), strict=False)
+        of_given = [verdict for verdict, given in pairs if given]
+        return bool(of_given) and all(verdict == "optimal" for verdict in of_given)
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         for k, (verdict, reason) in enumerate(self._judged):
@@ -246,11 +250,13 @@ def judge_beside(
     left, proved = _left_open(path, at) / sizes, path.proof.passes()
     if not isinstance(path, ConePath):
         left = np.maximum(left, path.proof.residual.max(initial=0.0))
-    return JudgedPoints(at, excess, tried[:, 1], tol, np.array(wrong), scales, left, proved, moving, np.isin(at, knots))
+    violation, dual = tried[:, 1], np.array(wrong)
+    given_there = np.isin(at, knots)
+    return JudgedPoints(at, excess, violation, tol, dual, scales, left, proved, moving, given_there)
 
 
 def scales_along(path: ProblemPath | ConePath, at: Array, values: Array) -> tuple[Scale, ...]:
-    """What differences from the optimal value are relative to at each t, by the path's own point there."""
+    """The scales of differences from the optimal value at each t, by the path's own point there."""
     line, found = path.program, []
     sizes = largest_of_rows(line.A)
     for t, value in zip(at.tolist(), values.tolist(), strict=True):

@@ -118,41 +118,43 @@ class Verification(Tabular):
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         """Parameters, bounds, gap, residual and verdict of each solution."""
-        for k, (values, c) in enumerate(zip(self.values, self.certificates, strict=True)):
+        for k, (values, certificate) in enumerate(zip(self.values, self.certificates, strict=True)):
+            verdict = self._class(k)
+            parameters = {name: values.get(name) for name in self._names}
+            numbers = {name: value for name, value in parameters.items() if not isinstance(value, SampleCosts)}
             yield {
-                **{name: values.get(name) for name in self._names if not isinstance(values.get(name), SampleCosts)},
-                "lower": c.dual_value,
-                "upper": c.primal_value,
-                "gap": c.gap,
-                "residual": c.residual,
-                "optimal": self._class(k) == "optimal",
-                "verdict": self._class(k),
-                "off_by": c.off_by,
-                "explanation": c.explain(self.tol),
+                **numbers,
+                "lower": certificate.dual_value,
+                "upper": certificate.primal_value,
+                "gap": certificate.gap,
+                "residual": certificate.residual,
+                "optimal": verdict == "optimal",
+                "verdict": verdict,
+                "off_by": certificate.off_by,
+                "explanation": certificate.explain(self.tol),
             }
 
     def __repr__(self) -> str:
         names = [name for name in self._names if name != "costs"]
         head = " ".join([f"{'#':>5}", *(f"{name:>11}" for name in names), f"{'gap':>9} {'residual':>9}  verdict"])
-        rows = [
-            " ".join(
-                [
-                    f"{k:5d}",
-                    *(f"{values[name]:11.5g}" if name in values else f"{'-':>11}" for name in names),
-                    f"{c.gap:9.1e} {c.residual:9.1e}  {self.verdict(k)}",
-                ]
-            )
-            for k, (values, c) in enumerate(zip(self.values[:SHOWN], self.certificates[:SHOWN], strict=True))
-        ]
+        rows = []
+        shown = zip(self.values[:SHOWN], self.certificates[:SHOWN], strict=True)
+        for k, (values, certificate) in enumerate(shown):
+            numbers = [f"{values[name]:11.5g}" if name in values else f"{'-':>11}" for name in names]
+            judged = f"{certificate.gap:9.1e} {certificate.residual:9.1e}  {self.verdict(k)}"
+            rows.append(" ".join([f"{k:5d}", *numbers, judged]))
         if len(self) > SHOWN:
             rows.append(and_more(len(self) - SHOWN))
-        worst = [
-            f"first {name}: #{members[0]}: {self.certificates[members[0]].explain(self.tol)}"
-            for name, members in self.classes.items()
-            if members and name != "optimal"
-        ]
-        own = [f"first as its tol asks: #{k}: {self.certificates[k].explain(self.tol)}" for k in list(self.kept)[:1]]
+        worst = []
+        for name, members in self.classes.items():
+            if members and name != "optimal":
+                worst.append(f"first {name}: {self._explained(members[0])}")
+        own = [f"first as its tol asks: {self._explained(k)}" for k in list(self.kept)[:1]]
         return "\n".join([head, *rows, self.summary, *worst, *own, *self._between()])
+
+    def _explained(self, k: int) -> str:
+        """The number of a solution, and what was found of it."""
+        return f"#{k}: {self.certificates[k].explain(self.tol)}"
 
     def _between(self) -> list[str]:
         if not self.stretches:
@@ -197,7 +199,8 @@ def verdict_of(certificate: Certificate, tol: float) -> str:
     failing = {text: size for text, size in certificate.checks.items() if not size <= tol}
     place = f", {certificate.where}" if certificate.where else ""
     if not max(failing.values(), default=0.0) <= LOOSE:
-        text = max(failing, key=lambda each: np.inf if np.isnan(failing[each]) else failing[each])
+        sizes = {text: np.inf if np.isnan(size) else size for text, size in failing.items()}
+        text = max(sizes, key=lambda each: sizes[each])
         where = "" if text.startswith(_WITHOUT_SAMPLE) else place
         return f"{verdict}: {text} (by {failing[text]:.0e}){where}"
     if verdict == "undecided":
@@ -206,6 +209,6 @@ def verdict_of(certificate: Certificate, tol: float) -> str:
 
 
 def outside_box(certificate: Certificate) -> float:
-    """By how much multipliers leave their box, relative to it: 0 where the certificate knows of none."""
+    """The distance of multipliers from their box, relative to it: 0 where the certificate knows of none."""
     of_box = (size for name, size in certificate.dual.items() if name == "box" or name.endswith(": sign"))
     return max(of_box, default=0.0)

@@ -203,7 +203,8 @@ def _linear(
     values, d = _needed(parameters, "C_plus", "C_minus"), int(head["nr_feature"][0])
     if np.shape(X)[1] != d:
         raise InputError(f"X must be what the model was trained on, {d} features, got {np.shape(X)[1]}")
-    numbers = sign * np.array([number_from_text(line.split()[0]) for line in lines if line.strip()])
+    first = [line.split()[0] for line in lines if line.strip()]
+    numbers = sign * np.array([number_from_text(text) for text in first])
     if numbers.size != d + (bias > 0):
         raise InputError(f"w must have {d + (bias > 0)} numbers, got {numbers.size}")
     b = float(numbers[d] * bias) if bias > 0 else 0.0

@@ -47,8 +47,10 @@ def dual_error(line: ProgramLine, t: float, x: Array, duals: Mapping[str, Array]
         place, entries = line.multipliers[name].spread(value, equation)
         z[place], known[place] = entries, True
     slack = between_ends(line.b, t) - line.A @ x
-    gradient = line.P @ x + between_ends(line.q, t) + line.A.T @ z
-    units = Units.at(line, np.array([t]), x[None], np.stack([z] if own is None else [z, own]))
+    gradient = line.P @ x + between_ends(line.q, t)
+    gradient = gradient + line.A.T @ z
+    every = np.stack([z] if own is None else [z, own])
+    units = Units.at(line, np.array([t]), x[None], every)
     room = units.slacks[0] * np.abs(slack)
     added = units.prices(z[None] != 0.0)[0] * z  # to the gradient, in its units
     sign = float(-added[~equation].min(initial=0.0))

@@ -42,7 +42,7 @@ def judge_arrays(qp: QP, x: Any, y: Any, tol: float) -> ProblemProof:
 
 
 def _named(qp: QP, proof: ProblemProof) -> ProblemProof:
-    """The same with the worst row by its name."""
+    """A certificate with the worst row by its name."""
     if proof.certificate is None or not isinstance(proof.certificate.worst, str):
         return proof
     found = re.fullmatch(rf"({'|'.join(BLOCKS)}) (\d+)", proof.certificate.worst)

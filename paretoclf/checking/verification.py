@@ -182,9 +182,8 @@ def verify(
             raise InputError(
                 "verify(qp, x, y, tol=...) judges a point of a QP and its multipliers, and takes nothing else"
             )
-        return on_one_thread(_door(kind))(
-            X, y, solutions, CERTIFY if tol is None else check_positive_number(tol, "tol")
-        )
+        tol = CERTIFY if tol is None else check_positive_number(tol, "tol")
+        return on_one_thread(_door(kind))(X, y, solutions, tol)
     if not (between is None or isinstance(between, bool | np.bool_)):
         raise InputError(f"between must be True or False, got {between!r}")
     for given in (X, y) if is_estimator(solutions) else (X, y, solutions):

@@ -64,7 +64,11 @@ def read_solution(file: Path, qp: QP) -> tuple[dict[str, float], dict[str, float
         key = meant_by(name, variables, constraints)
         if key is None:
             raise InputError(f"SOLUTION {file} must say x:{name} or row:{name}, which are two, got {name!r:.100}")
-        own, name = (found[0], variables[key]) if key in variables else (found[1], constraints[key])
+        of_variables, of_constraints = found
+        if key in variables:
+            own, name = of_variables, variables[key]
+        else:
+            own, name = of_constraints, constraints[key]
         if name in own:
             raise InputError(f"SOLUTION {file} must have each name once, got {name!r:.100} twice")
         own[name] = _number(row[1]) or 0.0

@@ -65,7 +65,8 @@ def hash_of(arrays: Mapping[str, Any], proved: set[str]) -> str:
     for name in sorted({*arrays} - {*proved, "sha256"}):
         array = np.asarray(arrays[name])
         text = array.dtype.kind == "U"
-        found.update(json.dumps([name, array.shape, str(array) if text else array.dtype.kind]).encode())
+        content = str(array) if text else array.dtype.kind
+        found.update(json.dumps([name, array.shape, content]).encode())
         found.update(b"" if text else array.astype("<f8" if array.dtype.kind == "f" else "<i8").tobytes())
     return found.hexdigest()
 

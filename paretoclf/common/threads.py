@@ -86,7 +86,7 @@ def on_one_thread(function: Callable[Given, Found]) -> Callable[Given, Found]:
 
 @cache
 def _libraries() -> Any:
-    """What sets the threads of BLAS: NumPy's, and SciPy's, which may be another one. Looking for them takes a while."""
+    """Libraries that set the threads of BLAS: NumPy's, and SciPy's, which may be another. Finding them takes time."""
     import scipy.linalg  # noqa: F401
     from threadpoolctl import ThreadpoolController
 
