@@ -202,7 +202,8 @@ def _scaled(M: Any, rows: Array, columns: Array) -> Any:
     if sp.issparse(M):
         M = sp.csr_array(M)
         of_rows = np.repeat(rows, np.diff(M.indptr))
-        return sp.csr_array((M.data * of_rows * columns[M.indices], M.indices, M.indptr), shape=M.shape)
+        entries = M.data * of_rows * columns[M.indices]
+        return sp.csr_array((entries, M.indices, M.indptr), shape=M.shape)
     found = rows[:, None] * M
     found *= columns
     return found

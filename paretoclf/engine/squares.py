@@ -64,7 +64,11 @@ def root(P: Array, most: int, missed: float = SEMIDEFINITE) -> Array | None:
     F, unit = F[:rank], np.sqrt(diagonal)
     if rank == np.count_nonzero(diagonal):
         return None
-    return F if all(_is_square(F, P, part, missed * unit[part, None] * unit) for part in blocks(*P.shape)) else None
+    for part in blocks(*P.shape):
+        room = missed * unit[part, None] * unit
+        if not _is_square(F, P, part, room):
+            return None
+    return F
 
 
 def _is_square(F: Array, P: Array, rows: slice, most: Array) -> bool:

@@ -1,4 +1,4 @@
-"""What squaring fills: P has the products of an equation's entries instead of the equation and the column that went."""
+"""Fill that squaring makes: P has products of an equation's entries in place of the equation and its column."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ def worth_squaring(P: Any, equations: Any, columns: Index) -> Mask:
     entries = 2 * (others + beside) + 3  # of the column and its equation, and of both transposed
     made = others * (others + 2 * beside)  # by its square, and by what it costs beside others
     room = _room(P, columns, [equations[order], products[order]])
-    saved = _DEARER * np.cumsum(entries[order]) - np.minimum(np.cumsum(made[order]), room)
+    filled = np.minimum(np.cumsum(made[order]), room)
+    saved = _DEARER * np.cumsum(entries[order]) - filled
     ends = np.flatnonzero(np.diff(others[order], append=-1))  # equations of one length go together
     best = ends[np.argmax(saved[ends])]
     found = np.zeros(order.size, dtype=np.bool_)
@@ -63,9 +64,11 @@ def _room(P: Any, gone: Index, arrays: list[Any]) -> Index:
     rows, n = gone.size, P.shape[0]
     first = np.full(n, rows)  # the first row that has an entry in each column
     for array in arrays:
-        np.minimum.at(first, array.indices, np.repeat(np.arange(rows), np.diff(array.indptr)))
+        row_of_entry = np.repeat(np.arange(rows), np.diff(array.indptr))
+        np.minimum.at(first, array.indices, row_of_entry)
     first[gone] = rows
     columns = np.cumsum(np.bincount(first, minlength=rows)[:rows])
-    last = np.maximum(np.repeat(first, np.diff(P.indptr)), first[P.indices])  # of its row and its column
+    of_rows = np.repeat(first, np.diff(P.indptr))
+    last = np.maximum(of_rows, first[P.indices])  # of the row and the column of each entry
     there = np.cumsum(np.bincount(last, minlength=rows)[:rows])
     return np.asarray(columns**2 - there, dtype=np.int64)

@@ -48,7 +48,8 @@ def _variables(qp: QP) -> dict[str, Reading]:
     n = qp.q.size
     if qp.names is None:
         return {"x": Reading((n,), np.arange(n), np.ones(n))}
-    return {name: Reading((), np.array([j]), np.ones(1)) for j, name in enumerate(qp.keys[0])}
+    names, _ = qp.keys
+    return {name: Reading((), np.array([column]), np.ones(1)) for column, name in enumerate(names)}
 
 
 def _multipliers(qp: QP, equations: Index, above: Index, below: Index) -> dict[str, Reading]:
@@ -61,4 +62,5 @@ def _multipliers(qp: QP, equations: Index, above: Index, below: Index) -> dict[s
         begin += rows.size
     if qp.names is None:
         return {"y": Reading((m,), place, factor)} if m else {}
-    return {name: Reading((), place[[i]], factor[[i]]) for i, name in enumerate(qp.keys[1])}
+    _, names = qp.keys
+    return {name: Reading((), place[[row]], factor[[row]]) for row, name in enumerate(names)}

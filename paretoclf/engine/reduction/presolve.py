@@ -89,7 +89,8 @@ class _Reduction:
 
     def __init__(self, line: ProgramLine, squares: bool, most: float = np.inf) -> None:
         self.most, self.squares = most, squares
-        self.line, self.P, self.A = line, entries_of(sp.csr_array(line.given)), entries_of(line.rows)
+        self.line = line
+        self.P, self.A = entries_of(sp.csr_array(line.given)), entries_of(line.rows)
         self.arrays: list[tuple[Index, Array]] = []  # what has still to be added to P, at which columns
         self.by_columns = entries_of(sp.csc_array(line.A))
         self.sizes = np.diff(self.A.indptr)

@@ -347,7 +347,7 @@ def _named(readings: Mapping[str, Reading]) -> dict[int, str]:
 
 
 def told_apart(value: Any, variables: Mapping[str, Any], rows: Mapping[str, Any]) -> dict[str, Any]:
-    """What is known of the optimal value, of variables and of rows in one mapping, each under a key of its own.
+    """Put what is known of the optimal value, of variables and of rows into one mapping, each under its own key.
 
     The value is ``"value"``; a variable or a row of that name is ``"x:value"`` or ``"row:value"``.
 
@@ -380,12 +380,9 @@ def meant_by(name: Any, variables: Iterable[str], rows: Iterable[str]) -> str | 
     >>> [meant_by(name, *keys) for name in ("x:steel", "x:coal", "coal", "steel")]
     ['x:steel', 'coal', 'coal', None]
     """
-    found = [
-        key
-        for kind, keys in (("x", variables), ("row", rows))
-        for key in keys
-        if name in (key, f"{kind}:{key}", key.removeprefix(f"{kind}:"))
-    ]
+    found = []
+    for kind, keys in (("x:", variables), ("row:", rows)):
+        found += [key for key in keys if name in (key, kind + key, key.removeprefix(kind))]
     return found[0] if len(found) == 1 else None
 
 

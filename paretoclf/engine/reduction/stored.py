@@ -47,10 +47,11 @@ def unpacked(stored: Mapping[str, Any]) -> ProgramLine:
         raise InputError(f"a program of {m} rows must have that many equations at most, got {equations}")
     variables, multipliers = _readings(stored, "variables", n), _readings(stored, "multipliers", m)
     constant = finite(stored["program_constant"], "constant of a program").reshape(2)
-    shift, lacks = (
-        finite(stored[f"program_{key}"], f"{key} of a program", shape) if f"program_{key}" in stored else None
-        for key, shape in (("shift", (2, n)), ("lacks", (n,)))
-    )
+    shift = lacks = None
+    if "program_shift" in stored:
+        shift = finite(stored["program_shift"], "shift of a program", (2, n))
+    if "program_lacks" in stored:
+        lacks = finite(stored["program_lacks"], "lacks of a program", (n,))
     if any(each is not None and (each < 0.0).any() for each in (shift, lacks)):
         raise InputError("shift and lacks of a program must not be negative")
     named = variables, multipliers, _moved(stored, n)
