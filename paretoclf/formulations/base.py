@@ -132,9 +132,8 @@ class SampleFormulation(Formulation):
     def _stands_in_the_primal(self) -> tuple[bool, bool]:
         """Whether X is a constant of the primal, up to signs, and whether the Gram's factor is."""
         constants = [constant.value for constant in self.primal.constants()]
-        of_samples, of_features = (
-            any(_equal_up_to_signs(each, matrix) for each in constants) for matrix in (self.X, self.gram.factor)
-        )
+        of_samples = any(_equal_up_to_signs(each, self.X) for each in constants)
+        of_features = any(_equal_up_to_signs(each, self.gram.factor) for each in constants)
         return of_samples, of_features
 
     def without(self, samples: Any) -> Self:
@@ -164,9 +163,11 @@ class SampleFormulation(Formulation):
         return f"{type(self).__name__}({sizes}, {self.X.shape[1]} columns, {self.kernel})"
 
 
-def _equal_up_to_signs(a: Any, b: Samples) -> bool:
+def _equal_up_to_signs(constant: Any, matrix: Samples) -> bool:
     """Whether two arrays or sparse matrices have the same entries but for their signs."""
-    return np.shape(a) == b.shape and not (abs(a) != abs(b)).sum()
+    if np.shape(constant) != matrix.shape:
+        return False
+    return not (abs(constant) != abs(matrix)).sum()
 
 
 def margins_read(gram: Gram, found: Mapping[Form, Mapping[str, Any]]) -> dict[str, Any]:

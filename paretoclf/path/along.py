@@ -295,7 +295,7 @@ class Beyond:
 
     @property
     def verdict(self) -> str:
-        """What is proved, in a word or two: ``"infeasible"``, ``"unbounded"`` or ``"no optimum"``."""
+        """Name what is proved, in a word or two: ``"infeasible"``, ``"unbounded"`` or ``"no optimum"``."""
         return verdict_of(self.status, feasible=self.feasible)
 
     def explain(self) -> str:
@@ -307,12 +307,12 @@ class Beyond:
 
 
 def verdict_of(status: str, *, feasible: bool) -> str:
-    """What a ray proves, in a word or two: "unbounded" only where a point is known to be feasible."""
+    """Name what a ray proves, in a word or two: "unbounded" only where a point is known to be feasible."""
     return status if status == "infeasible" or feasible else "no optimum"
 
 
 def reason_of(status: str, names: str, *, feasible: bool) -> str:
-    """What a ray proves, in words."""
+    """Say in words what a ray proves."""
     if status == "infeasible":
         return f"no point satisfies {names} together"
     if feasible:

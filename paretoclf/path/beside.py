@@ -89,7 +89,10 @@ def beside(source_at: Callable[[float, float], Source], unit: float, most: float
             break
         if found.empty == np.inf and found.reach >= far:
             break
-        reach = min(max(2.0 * found.empty, 2.0 * found.reach) if found.empty < np.inf else far, most)
+        further = far
+        if found.empty < np.inf:
+            further = 2.0 * max(found.empty, found.reach)
+        reach = min(further, most)
         found = _seen(source_at(0.0, reach), reach)
     own = replace(found, rate=first.rate, bend=first.bend, room=first.room)
     if found.after:
@@ -183,14 +186,18 @@ def _empty(path: ProblemPath, j: int) -> float:
     t = path.t[j : j + 2]
     b = np.stack([between(line.b, each) for each in t])
     slack = b - x @ line.A.T
-    terms = np.abs(b) + np.abs(x) @ abs(line.A).T
+    products = np.abs(x) @ abs(line.A).T
+    terms = np.abs(b) + products
     rows = slice(line.equations, None)
-    levels = np.hstack([slack[:, rows], z[:, rows]])
-    rounding = np.hstack([terms[:, rows], np.full_like(z[:, rows], np.abs(z).max(initial=0.0))])
+    prices = z[:, rows]
+    levels = np.hstack([slack[:, rows], prices])
+    largest = np.full_like(prices, np.abs(z).max(initial=0.0))
+    rounding = np.hstack([terms[:, rows], largest])
     falls = levels[0] - levels[1]
     falling = falls > _NOISE * rounding.max(axis=0)
     steps = np.maximum(levels[1, falling], 0.0) / falls[falling]
-    return float(t[1] + (t[1] - t[0]) * steps.min(initial=np.inf))
+    length = t[1] - t[0]
+    return float(t[1] + length * steps.min(initial=np.inf))
 
 
 def _said(path: ProblemPath, end: float) -> list[str]:

@@ -1,4 +1,4 @@
-"""What a variable, parameter or constraint of a problem is called in results."""
+"""Names of variables, parameters and constraints of a problem in results."""
 
 from __future__ import annotations
 

@@ -135,7 +135,7 @@ class ProblemPath(Scored):
         return replace(found, writer=self._write_certificate, note=f"{JUDGED}{said} {convex}".rstrip())
 
     def _said_of_convexity(self, sizes: Array) -> str:
-        """What is to be said of P, where the value on segments is of such sizes."""
+        """Say how far P is from convex, where the value on segments is of such sizes."""
         return said_of(self.program, share_of_shift(self.program, self.t, self.points, sizes))
 
     def _write_certificate(

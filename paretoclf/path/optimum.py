@@ -20,7 +20,8 @@ from paretoclf.proof.rays import judge_ray
 
 def standing(line: ProgramLine) -> ProgramLine:
     """The program at the beginning of a line, where it stays."""
-    q, b, constant = (np.stack([ends[0], ends[0]]) for ends in (line.q, line.b, line.constant))
+    begin = (line.q[0], line.b[0], line.constant[0])
+    q, b, constant = (np.stack([each, each]) for each in begin)
     return replace(line, q=q, b=b, constant=constant)
 
 

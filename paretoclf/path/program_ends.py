@@ -77,7 +77,8 @@ def no_start(reduced: Reduced, found: Trace, ray: Array | None) -> Exception:
 
 def has_points(line: ProgramLine) -> bool:
     """Whether a feasible point at the start is proved: an optimum of the same program without an objective."""
-    nothing, sides = np.zeros_like(line.q), np.stack([line.b[0], line.b[0]])
+    nothing = np.zeros_like(line.q)
+    sides = np.stack([line.b[0], line.b[0]])
     still = replace(line, P=sp.csc_array(line.P.shape), q=nothing, b=sides, constant=np.zeros(2), moved=())
     with suppress(InputError, DegeneratePathError):
         reduced = reduce(still)

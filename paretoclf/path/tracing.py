@@ -281,7 +281,8 @@ def trace(
         raise InputError(f"{missing[0]} must be given for {called}, got None")
     own = {name: given[name] for name in (*names, *optional)}
     with one_thread(svm.y.size):
-        path: Path | QuantilePath | MarginPath | NuPath = _follower(lines, k)(svm, **own, engine=engine, **how)
+        follower = _follower(lines, k)
+        path: Path | QuantilePath | MarginPath | NuPath = follower(svm, **own, engine=engine, **how)
     logger.info("traced in %.2f s: %r", path.seconds, path)
     return path
 

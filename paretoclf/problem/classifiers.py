@@ -139,7 +139,8 @@ class LinearRule(Rule):
 
     def terms(self, X: Any) -> Array:
         """Sums of the absolute terms of the scores, shape (m,)."""
-        return np.asarray(abs(self._checked(X)) @ np.abs(self.slope) + abs(self.b))
+        sizes = abs(self._checked(X))
+        return np.asarray(sizes @ np.abs(self.slope) + abs(self.b))
 
     def _checked(self, X: Any) -> Samples:
         """Samples that fit."""
@@ -194,7 +195,8 @@ class FeatureRule(Rule):
 
     def terms(self, X: Any) -> Array:
         """Sums of the absolute terms of the scores, shape (m,)."""
-        return np.asarray(abs(self.gram.mapped(X)) @ np.abs(self.slope) + abs(self.b_at_origin))
+        sizes = abs(self.gram.mapped(X))
+        return np.asarray(sizes @ np.abs(self.slope) + abs(self.b_at_origin))
 
 
 @dataclass(frozen=True)
@@ -304,7 +306,8 @@ class GramRule(Rule):
 
     def terms(self, X: Any) -> Array:
         """Sums of the absolute terms of the scores, shape (m,): coefficients times kernel values, and the intercept."""
-        new, features, sizes = abs(self.gram.mapped(X)), self.gram.features, np.abs(self.coef)
+        new = abs(self.gram.mapped(X))
+        features, sizes = self.gram.features, np.abs(self.coef)
         slopes = sizes if features is None else abs(features).T @ sizes
         return np.asarray(new @ slopes + abs(self.b_at_origin))
 

@@ -145,7 +145,8 @@ def _check_names(file: Path, columns: list[str]) -> None:
     told = set(_LP_NAME.findall(parts[0]))
     for name in columns:
         if name not in told and name in _LP_NAME.findall(parts[1]):
-            number = next(k for k, line in enumerate(text.split("\n"), 1) if name in _LP_NAME.findall(line))
+            lines = enumerate(text.split("\n"), 1)
+            number = next(count for count, line in lines if name in _LP_NAME.findall(line))
             raise InputError(
                 f"file must be a program that HiGHS reads as it stands, got {file}, line {number}: the variable {name} "
                 f"is in no row and not in the objective; one without coefficients has a term there, 0 {name}"

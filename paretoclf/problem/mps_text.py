@@ -51,7 +51,7 @@ class LineError(Exception):
 
 @dataclass
 class Said:
-    """What the lines up to one have said."""
+    """The names and entries that the lines up to one have said."""
 
     fixed: bool
     maximise: bool | None = None

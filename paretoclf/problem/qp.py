@@ -144,7 +144,7 @@ class QP:
 
     @property
     def keys(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """What results call the variables, and the rows: by their names, or ``x:NAME`` and ``row:NAME`` of one name.
+        """Names of variables and of rows in results, ``x:NAME`` and ``row:NAME`` where both have one name.
 
         MPS files may have a row and a column of one name. Without names there are none.
         """
@@ -261,11 +261,9 @@ def _moves(given: Any, of: Mapping[str, Any]) -> dict[str, dict[str, Array]]:
 def _keys(variables: Sequence[str], rows: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Names of variables and rows, with what tells them apart where both have one."""
     both = set(variables) & set(rows)
-    own, others = (
-        tuple(f"{kind}:{name}" if name in both else name for name in names)
-        for kind, names in (("x", variables), ("row", rows))
-    )
-    return own, others
+    of_variables = tuple(f"x:{name}" if name in both else name for name in variables)
+    of_rows = tuple(f"row:{name}" if name in both else name for name in rows)
+    return of_variables, of_rows
 
 
 def _names(given: Any, sizes: tuple[int, int]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -78,7 +78,7 @@ def also(note: str) -> str:
 
 
 def note_of(scores: Iterable[PathScores]) -> str:
-    """What is said of whatever is counted of several scores together."""
+    """The notes of several scores that are counted together, each once."""
     return "; ".join(dict.fromkeys(each.note for each in scores if each.note))
 
 

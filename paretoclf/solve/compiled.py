@@ -185,7 +185,9 @@ class Compiled:
             )
         objective, length = self._units
         x, z = length * np.asarray(solution.x), objective / length * np.asarray(solution.z)
-        numbers = Numbers({name: _taken((x, z)[which], places) for name, (which, places) in self._places.items()})
+        vectors = (x, z)
+        taken = {name: _taken(vectors[which], places) for name, (which, places) in self._places.items()}
+        numbers = Numbers(taken)
         if self._origin is not None and self._settings == conic_settings("reference"):
             numbers.cone = partial(self._proved, (q, b, float(self._offset_map @ theta)), solution, self._units)
         return Raw(numbers, CLAIMS[status], int(solution.iterations), time.perf_counter() - started, fresh)

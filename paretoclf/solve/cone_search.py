@@ -206,7 +206,8 @@ def _everywhere(
     pairs = [*(each for each, _ in made), first[-1]]
     t, x, y, z = (np.stack([each.raw[i] for each in pairs]) for i in range(4))
     proved, pieces = tuple(each.pair for each in pairs), tuple(piece for _, piece in made)
-    proof = BandProof(proved, pieces, task.eps, task.judge.ceiling, note_of(task.judge.line, proved))
+    judge = task.judge
+    proof = BandProof(proved, pieces, task.eps, judge.ceiling, note_of(judge.line, proved))
     return (t, x, y, z), proof, solves
 
 

@@ -55,8 +55,8 @@ def _forms(part: Any) -> Iterator[Any]:
 
 def _symmetric(P: Any) -> Any:
     """The symmetric part of a matrix of real numbers."""
-    M = sp.csc_array(P) if sp.issparse(P) else sp.csc_array(np.atleast_2d(np.real(P)))
-    return 0.5 * (M + M.T)
+    matrix = sp.csc_array(P if sp.issparse(P) else np.atleast_2d(np.real(P)))
+    return 0.5 * (matrix + matrix.T)
 
 
 def _entry(x: Any, j: int) -> str:

@@ -47,7 +47,9 @@ def evaluate(model: Model, numbers: Mapping[str, Any]) -> tuple[float, list[Cond
     """
     values = {name: _shaped(numbers[name], variable) for name, variable in model.variables.items()}
     # Copies of the expressions have constants in place of the variables: nothing is assigned.
-    fixed: dict[int, Any] = {id(variable): cp.Constant(values[name]) for name, variable in model.variables.items()}
+    fixed: dict[int, Any] = {}
+    for name, variable in model.variables.items():
+        fixed[id(variable)] = cp.Constant(values[name])
     for expression in (model.problem.objective.expr, *(c for c in model.constraints.values())):
         _fix_perspectives(expression, fixed)
     conditions, domains = [], []
@@ -79,7 +81,10 @@ def _fix_perspectives(expression: Any, fixed: dict[int, Any]) -> None:
         return
     if scale == 0.0:
         scale, inner = 1.0, expression.f_recession
-    scaled = {id(each): cp.Constant(fixed[id(each)].value / scale) for each in inner.variables()}
+    scaled = {}
+    for variable in inner.variables():
+        value = fixed[id(variable)].value
+        scaled[id(variable)] = cp.Constant(value / scale)
     _fix_perspectives(inner, scaled)
     fixed.update({id(constant): constant for constant in scaled.values()})  # the domain of f is one of the problem
     fixed[id(expression)] = scale * inner.tree_copy(scaled)

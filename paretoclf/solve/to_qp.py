@@ -133,7 +133,7 @@ class CompiledLine:
         return _differs(between((first, last), _THIRD), third)
 
     def moving(self, which: str, because: str = "") -> str:
-        """What to say of a parameter that moves a matrix, and why it must not."""
+        """Say which parameter moves a matrix, and why it must not."""
         return _in_matrix(self.problem, self.tensors, self.ends, which, because)
 
     def check_moves(self) -> None:

@@ -104,7 +104,7 @@ def why_not_convex(part: Any) -> str:
 
 
 def _two_parameters(factor: Any) -> str:
-    """What to write for a factor whose sign is not known: a parameter beside the ones in it."""
+    """Advise what to write for a factor whose sign is not known: a parameter beside the ones in it."""
     own = factor.parameters()
     if factor is own[0] or factor.args == []:
         return f"Say which it has: cp.Parameter(nonneg=True, name={own[0].name()!r})"

@@ -168,7 +168,7 @@ class Outside:
 
     @property
     def verdict(self) -> str:
-        """What is proved, in a word or two: ``"infeasible"`` or ``"no optimum"``."""
+        """Name what is proved, in a word or two: ``"infeasible"`` or ``"no optimum"``."""
         return verdict_of(self.status, feasible=False)
 
     def explain(self) -> str:
