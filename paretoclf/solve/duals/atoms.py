@@ -71,10 +71,15 @@ def recognised(atom: Any) -> Recognised:
 
 def _beside_0(atom: Any) -> Any | None:
     """The one argument of a maximum or minimum that stands beside a 0, or None."""
-    zeros = [not arg.variables() and not arg.parameters() and not np.any(number(arg)) for arg in atom.args]
+    zeros = [_is_number_0(arg) for arg in atom.args]
     if len(zeros) != 2 or sum(zeros) != 1:
         return None
     return atom.args[1 - zeros.index(True)]
+
+
+def _is_number_0(expression: Any) -> bool:
+    """Whether an expression is a number without parameters, and 0."""
+    return not expression.variables() and not expression.parameters() and not np.any(number(expression))
 
 
 #: Atoms entry by entry whose name, or that with a minus, is the row's -> row.

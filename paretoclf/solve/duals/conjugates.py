@@ -430,8 +430,9 @@ def _pnorm(w: Any, ys: Sequence[Any], numbers: Mapping[str, Any]) -> Stated:
 )
 def _minus_pnorm(w: Any, ys: Sequence[Any], numbers: Mapping[str, Any]) -> Stated:
     """Powers below 1 in place of a norm, which are concave."""
-    p = numbers["p"]
-    return 0, [ys[0] <= 0, cp.pnorm(-ys[0], p / (p - 1), axis=numbers["axis"], approx=False) >= w]
+    p, y = numbers["p"], ys[0]
+    norms = cp.pnorm(-y, p / (p - 1), axis=numbers["axis"], approx=False)
+    return 0, [y <= 0, norms >= w]
 
 
 @_row(
@@ -489,7 +490,9 @@ def _dotsort(w: Any, ys: Sequence[Any], numbers: Mapping[str, Any]) -> Stated:
 def _cummax(w: Any, ys: Sequence[Any], numbers: Mapping[str, Any]) -> Stated:
     """Largest entries so far."""
     y = ys[0]
-    columns = [(w, y)] if y.ndim == 1 else [(w[:, j], y[:, j]) for j in range(y.shape[1])]
+    columns = [(w, y)]
+    if y.ndim > 1:
+        columns = [(w[:, column], y[:, column]) for column in range(y.shape[1])]
     conditions = []
     for weight, each in columns:
         P = cp.Variable((each.size, each.size), nonneg=True)
@@ -527,7 +530,8 @@ def _quad_over_lin(w: Any, ys: Sequence[Any], numbers: Mapping[str, Any]) -> Sta
         return 0, [cp.SOC(flat(w - s)[0], below)]
     # One denominator for all slices: each takes its share of the multiplier.
     shares = cp.Variable(w.size)
-    columns = cp.vstack([y.T if axis == 1 else y, cp.reshape(w + shares, (1, w.size), order="F")])
+    slices = y.T if axis == 1 else y
+    columns = cp.vstack([slices, cp.reshape(w + shares, (1, w.size), order="F")])
     return 0, [cp.SOC(w - shares, columns, axis=0), cp.sum(shares) == s]
 
 
@@ -582,7 +586,8 @@ def _quad_form(w: Any, ys: Sequence[Any], numbers: Mapping[str, Any]) -> Stated:
     h = cp.Variable(y.size)
     if is_number(w) and number(w) > 0:
         weight = float(number(w))
-        return cp.quad_form(h, cp.psd_wrap(P)) / (4 * weight), [P @ h == y]
+        square = cp.quad_form(h, cp.psd_wrap(P))
+        return square / (4 * weight), [P @ h == y]
     values, vectors = np.linalg.eigh(P)
     factor = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
     cost, more = squares_over(w, factor @ h)
@@ -601,8 +606,11 @@ def _quad_form(w: Any, ys: Sequence[Any], numbers: Mapping[str, Any]) -> Stated:
 )
 def _matrix_frac(w: Any, ys: Sequence[Any], numbers: Mapping[str, Any]) -> Stated:
     """Squares over a matrix that moves."""
-    y = ys[0] if ys[0].ndim == 2 else cp.reshape(ys[0], (ys[0].size, 1), order="F")
-    corner = cp.multiply(np.eye(y.shape[1]), spread(w, (y.shape[1],) * 2, None) * 4)
+    y = ys[0]
+    if y.ndim != 2:
+        y = cp.reshape(y, (y.size, 1), order="F")
+    count = y.shape[1]
+    corner = cp.multiply(np.eye(count), spread(w, (count, count), None) * 4)
     return 0, [cp.bmat([[-_symmetric(ys[1]), y], [y.T, corner]]) >> 0]
 
 

@@ -224,7 +224,8 @@ class Dual:
 
 def _variables(parts: Parts) -> list[Any]:
     """Multipliers of constraints and of arguments."""
-    places = [part for m in parts.multipliers for part in m.parts] + [y for atom in parts.atoms for y in atom.ys]
+    places = [part for multiplier in parts.multipliers for part in multiplier.parts]
+    places += [y for atom in parts.atoms for y in atom.ys]
     places += [parts.value, *(atom.w for atom in parts.atoms)]
     return list({v.id: v for place in places for v in place.variables()}.values())
 
@@ -302,7 +303,8 @@ def _checked_names(names: Mapping[str, Any] | None) -> dict[str, Any]:
     found = {}
     for name, given in names.items():
         try:
-            found[name] = np.asarray(given.toarray() if sp.issparse(given) else given, dtype=float)
+            dense = given.toarray() if sp.issparse(given) else given
+            found[name] = np.asarray(dense, dtype=float)
         except (TypeError, ValueError):
             raise InputError(f"names must be of arrays of numbers, got {given!r:.100} for {name}") from None
     return found
@@ -311,6 +313,10 @@ def _checked_names(names: Mapping[str, Any] | None) -> dict[str, Any]:
 def _of_parts(problem: cp.Problem, parts: Parts, names: Mapping[str, Any]) -> Dual:
     """The dual that these parts make."""
     made = checked(parts.built(), problem)
-    whole = {m.label: m.parts[0] if len(m.parts) == 1 else m.parts for m in parts.multipliers}
-    of = {m.constraint: whole[m.label] for m in parts.multipliers if m.constraint is not None}
+    whole, of = {}, {}
+    for multiplier in parts.multipliers:
+        own = multiplier.parts
+        whole[multiplier.label] = own[0] if len(own) == 1 else own
+        if multiplier.constraint is not None:
+            of[multiplier.constraint] = whole[multiplier.label]
     return Dual(problem, made, of, whole, names, parts)

@@ -42,7 +42,8 @@ def _next_elimination(parts: Parts, tried: set[str]) -> tuple[str, Any, Any] | N
     Slack multipliers come first, then those of norms and squares, whose sign does not matter.
     """
     candidates: list[tuple[Any, str, Any, Any]] = []
-    even = {v.id for atom in parts.atoms if atom.row.name in EVEN for v in atom.ys[0].variables()}
+    even_atoms = [atom for atom in parts.atoms if atom.row.name in EVEN]
+    even = {variable.id for atom in even_atoms for variable in atom.ys[0].variables()}
     for name, equation in parts.equations.items():
         if name in tried:
             continue
@@ -52,21 +53,25 @@ def _next_elimination(parts: Parts, tried: set[str]) -> tuple[str, Any, Any] | N
             if not isinstance(variable, cp.Variable) or variable.shape != equation.shape or term.factor == 0:
                 continue
             rest = terms[:k] + terms[k + 1 :]
-            if any(variable.id in {v.id for v in other.expression.variables()} for other in rest):
+            if any(_stands_in(variable, other.expression) for other in rest):
                 continue
             slack = variable.id in _slack_multipliers(parts)
             sign = variable.is_nonneg() or bool(variable.attributes["PSD"])
             if sign and not slack:
                 continue
-            solved = total(
-                [_scaled(-other.factor / term.factor, other.expression) for other in rest] or [_zeros(variable)]
-            )
+            shares = [_scaled(-other.factor / term.factor, other.expression) for other in rest]
+            solved = total(shares or [_zeros(variable)])
             rank = (not slack, variable.id not in even, len(solved.variables()))
             candidates.append((rank, name, variable, solved))
     if not candidates:
         return None
     _, name, variable, solved = min(candidates, key=lambda each: each[0])
     return name, variable, solved
+
+
+def _stands_in(variable: Any, expression: Any) -> bool:
+    """Whether a variable is one of those of an expression."""
+    return variable.id in {each.id for each in expression.variables()}
 
 
 def _zeros(variable: Any) -> Any:
@@ -90,12 +95,9 @@ def _slack_multipliers(parts: Parts) -> set[int]:
     for equation in parts.equations.values():
         for variable in equation.variables():
             counts[variable.id] = counts.get(variable.id, 0) + 1
-    return {
-        part.id
-        for multiplier in parts.multipliers
-        for part in multiplier.parts
-        if isinstance(part, cp.Variable) and counts.get(part.id) == 1 and part.id not in elsewhere
-    }
+    once = {own for own, count in counts.items() if count == 1} - elsewhere
+    every = [part for multiplier in parts.multipliers for part in multiplier.parts]
+    return {part.id for part in every if isinstance(part, cp.Variable) and part.id in once}
 
 
 def terms_of(expression: Any, factor: float = 1.0) -> list[_Term]:
@@ -123,7 +125,10 @@ def put(parts: Parts, given: Mapping[int, Any]) -> Parts:
             return given[id(expression)]
         return expression.tree_copy(dict(given))
 
-    atoms = [replace(a, w=changed(a.w), ys=tuple(changed(y) for y in a.ys)) for a in parts.atoms]
+    atoms = []
+    for atom in parts.atoms:
+        ys = tuple(changed(y) for y in atom.ys)
+        atoms.append(replace(atom, w=changed(atom.w), ys=ys))
     multipliers = [replace(m, parts=tuple(changed(part) for part in m.parts)) for m in parts.multipliers]
     equations = {name: changed(g) for name, g in parts.equations.items()}
     done = tuple((name, changed(e), of) for name, e, of in parts.eliminated)
@@ -158,14 +163,12 @@ def _with_log_sum_exp(parts: Parts) -> Parts:
             if a <= 0:
                 continue
             w = float(number(atom.w).ravel()[0])
-            rest = [
-                _scaled(e.factor, e.expression)
-                for e in terms_of(atom.ys[0])
-                if e is not term and e.expression is not term.expression
-            ]
-            r = total(rest) if rest else cp.Constant(np.zeros(atom.ys[0].shape))
+            exponents = [each for each in terms_of(atom.ys[0]) if each.expression is not term.expression]
+            rest = [_scaled(each.factor, each.expression) for each in exponents]
+            r = total(rest or [_zeros(atom.ys[0])])
             level = cp.log_sum_exp(r if w == 1 else r / w)
-            kept = [_scaled(e.factor, e.expression) for e in terms_of(parts.value) if e.expression is not t]
+            others_of_value = [each for each in terms_of(parts.value) if each.expression is not t]
+            kept = [_scaled(each.factor, each.expression) for each in others_of_value]
             kept += [cp.Constant(a * w * np.log(a))] if a != 1 else []
             value = total([*kept, -level if a * w == 1 else -(a * w) * level])
             shift = term.factor * w * (1 + float(np.log(a)) - level)
@@ -190,8 +193,8 @@ def _shift(term: _Term) -> Any | None:
 def _stands_nowhere_else(t: Any, exponents: Any, parts: Parts, others: tuple[Any, ...]) -> bool:
     """Whether a variable is only in the value, linearly, and once in these exponents."""
     places = [*parts.equations.values(), *(e for atom in others for e in (atom.w, *atom.ys))]
-    if any(t.id in {v.id for v in e.variables()} for e in places):
+    if any(_stands_in(t, each) for each in places):
         return False
-    linear = [each for each in terms_of(parts.value) if t.id in {v.id for v in each.expression.variables()}]
-    inside = [each for each in terms_of(exponents) if t.id in {v.id for v in each.expression.variables()}]
+    linear = [each for each in terms_of(parts.value) if _stands_in(t, each.expression)]
+    inside = [each for each in terms_of(exponents) if _stands_in(t, each.expression)]
     return len(inside) == 1 and all(each.expression is t for each in linear) and bool(linear)

@@ -101,7 +101,9 @@ class PartialLagrangian:
         if own.status in (cp.INFEASIBLE, cp.INFEASIBLE_INACCURATE):
             return DualFunctionPoint(self._sense * np.inf, {}, {}, own.status)
         point = {v.name(): held(v) for v in self.problem.variables()}
-        slopes = {label: self._sense * np.asarray(slack.value) for label, slack in self._slacks.items()}
+        slopes = {}
+        for label, slack in self._slacks.items():
+            slopes[label] = self._sense * np.asarray(slack.value)
         return DualFunctionPoint(float(own.value), point, slopes, own.status)
 
     def __repr__(self) -> str:

@@ -21,7 +21,7 @@ FREE, NONNEGATIVE, PSD, SECOND_ORDER, EXPONENTIAL, POWER = "free", "nonnegative"
 
 @dataclass(frozen=True)
 class Multiplier:
-    """What one constraint has in the dual.
+    """The variables that stand for one constraint in the dual.
 
     Attributes
     ----------
@@ -63,7 +63,9 @@ class Multiplier:
             return [cp.ExpCone(u - v, -u, w)]
         u, v, w = (flat(part) for part in self.parts)
         alpha = np.broadcast_to(np.ravel(self.alpha, order="F"), u.shape)
-        return [cp.PowCone3D(cp.multiply(1 / alpha, u), cp.multiply(1 / (1 - alpha), v), w, alpha)]
+        u = cp.multiply(1 / alpha, u)
+        v = cp.multiply(1 / (1 - alpha), v)
+        return [cp.PowCone3D(u, v, w, alpha)]
 
     def add_to(self, coefficients: Coefficients) -> None:
         """Add the products of the parts and what they multiply."""
@@ -194,15 +196,16 @@ def _of_bounds(variable: Any) -> list[Multiplier]:
     found = []
     for side, bound, sign in zip(("lower bound", "upper bound"), variable.attributes["bounds"], (-1, 1), strict=True):
         bound = cp.Constant(bound) if not isinstance(bound, cp.Expression) else bound
-        finite = np.ones(bound.shape, bool) if bound.parameters() else np.isfinite(bound.value)
-        finite = np.broadcast_to(finite, variable.shape)
+        known = not bound.parameters()  # a bound that moves counts as finite
+        finite = np.broadcast_to(np.isfinite(bound.value) if known else True, variable.shape)
         if not finite.any():
             continue
         shape = variable.shape if finite.all() else (int(finite.sum()),)
         letter = "l" if sign < 0 else "u"
         multiplier = cp.Variable(shape, nonneg=True, name=f"mu_{letter}_{variable.name()}")
         limit = bound if bound.shape == variable.shape else cp.promote(bound, variable.shape)
-        difference = sign * (variable - limit) if finite.all() else sign * _picked(variable, bound, finite)
+        difference = variable - limit if finite.all() else _picked(variable, bound, finite)
+        difference = sign * difference
         found.append(Multiplier(f"{variable.name()}: {side}", (multiplier,), NONNEGATIVE, added=(difference,)))
     return found
 

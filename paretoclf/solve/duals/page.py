@@ -73,12 +73,18 @@ def _with_numbers(text: str, atom: Occurrence, speaker: Speaker) -> str:
         root = atom.row.name == "-power below 1"
         exponents = {"p": p, "q": q, "e": 1 / (1 - p) if root else 1 - q, "d": p / (1 - p)}
         for letter, value in exponents.items():
-            text = text.replace(f"<{letter}>", speaker.digits(value) if value >= 0 else f"-{speaker.digits(-value)}")
+            said = speaker.digits(value) if value >= 0 else f"-{speaker.digits(-value)}"
+            text = text.replace(f"<{letter}>", said)
         text = text.replace("<c>", f"{power_constant(p):.4g}").replace("^(1)", "").replace("^{1}", "")
         text = re.sub(r"\^\((-?[\d.]+)\)", r"^\1", text)
     for token in ("k", "M"):
         given = atom.numbers.get(token)
-        said = token if given is None else speaker.digits(given) if isinstance(given, float) else speaker.sum(given)
+        if given is None:
+            said = token
+        elif isinstance(given, float):
+            said = speaker.digits(given)
+        else:
+            said = speaker.sum(given)
         text = text.replace(f"<{token}>", said)
     if "<const>" in text:
         text = text.replace("<const>", _constant_of_log_det(atom, speaker))
@@ -98,7 +104,8 @@ def _numbers_together(text: str) -> str:
     """Factors that are numbers, multiplied."""
     pair = r"(?<![\w.^_/{-])(\d+(?:\.\d+)?) (\d+(?:\.\d+)?)(?![\w./^])"
     while found := re.search(pair, text):
-        text = f"{text[: found.start()]}{float(found[1]) * float(found[2]):.6g}{text[found.end() :]}"
+        product = float(found[1]) * float(found[2])
+        text = f"{text[: found.start()]}{product:.6g}{text[found.end() :]}"
     return text
 
 
@@ -193,7 +200,8 @@ def conditions_of(parts: Parts, speaker: Speaker) -> list[tuple[str, str]]:
         words = atom.row.latex if speaker.latex else atom.row.plain
         domain = words.at_zero if _vanishes(atom) else words.domain
         if domain:
-            found.append((filled(domain, atom, speaker) + _slices(atom, speaker), atom.row.name))
+            said = filled(domain, atom, speaker) + _slices(atom, speaker)
+            found.append((said, atom.row.name))
         if not is_number(atom.w) and not atom.w.is_nonneg() and not re.search("<y>|<sum>", domain):
             weight = speaker.sum(atom.w)
             found.append((rf"{weight} \ge 0" if speaker.latex else f"{weight} >= 0", atom.row.name))
@@ -275,9 +283,8 @@ def lagrangian_of(parts: Parts, speaker: Speaker) -> list[str]:
 
 
 def _of_pair(part: Any, added: Any, speaker: Speaker) -> str:
-    return (
-        f"{speaker.sum(part)}'({speaker.sum(added)})" if added.ndim else f"{speaker.sum(part)} ({speaker.sum(added)})"
-    )
+    times = "'" if added.ndim else " "  # an inner product, or one of numbers
+    return f"{speaker.sum(part)}{times}({speaker.sum(added)})"
 
 
 def _function(atom: Occurrence, speaker: Speaker) -> str:
@@ -312,7 +319,8 @@ def derivation_of(parts: Parts, names: dict[str, Any]) -> str:
 def _inequality(atom: Occurrence, speaker: Speaker) -> list[str]:
     """Fenchel-Young for one atom, and where its weight comes from."""
     row: Conjugate = atom.row
-    y = " + ".join(f"{speaker.factor(each)}'{u}" for each, u in zip(atom.ys, letters_of(atom, speaker), strict=True))
+    pairs = zip(atom.ys, letters_of(atom, speaker), strict=True)
+    y = " + ".join(f"{speaker.factor(each)}'{letter}" for each, letter in pairs)
     words = row.plain
     weight = speaker.sum(atom.w) if atom.w is not None else "w"
     cost = filled(words.cost, atom, speaker) or "0"

@@ -1,4 +1,4 @@
-"""From multipliers back to the primal: linear equations for x, where conjugates have one maximiser, and slackness.
+"""A primal point for given multipliers: linear equations for x, where conjugates have one maximiser, and slackness.
 
 At optimal multipliers every argument of an atom maximises ``y'u - w a(u)``. Where that has one solution, or a ray of
 them, it is a linear equation in x and in the values v of the atoms. Constraints with a positive multiplier hold as
@@ -55,7 +55,8 @@ def recovered(parts: Parts) -> Recovered:
     """The primal point that the values of the dual's variables determine."""
     unknowns = [*parts.variables.values(), *(atom.v for atom in parts.atoms)]
     starts = np.cumsum([0, *(v.size for v in unknowns)])
-    where = {v.id: slice(a, b) for v, a, b in zip(unknowns, starts, starts[1:], strict=False)}
+    bounds = zip(unknowns, starts[:-1], starts[1:], strict=True)
+    where = {unknown.id: slice(begin, end) for unknown, begin, end in bounds}
     rows, sides = [], []
 
     def linear(expression: Any) -> tuple[Any, Any]:
@@ -88,7 +89,8 @@ def recovered(parts: Parts) -> Recovered:
         own[free] = np.nan
         values[name] = own.reshape(variable.shape, order="F")
         if free.any():
-            named.append(f"{int(free.sum())} of {free.size} entries of {name}" if free.size > 1 else name)
+            part = f"{int(free.sum())} of {free.size} entries of " if free.size > 1 else ""
+            named.append(f"{part}{name}")
     contradiction = "" if missed <= 1e-4 else f" The equations contradict each other by {missed:.1g} of their size."
     if not named:
         sentence = f"x is determined by stationarity and complementary slackness.{contradiction}"
@@ -108,11 +110,13 @@ def _linear(expression: Any, unknowns: list[Any], where: Mapping[int, slice]) ->
             v.save_value(np.zeros(v.shape))
         constant = number(expression).ravel(order="F")
         for v in own:
-            for j in range(v.size):
+            begin = where[v.id].start
+            for entry in range(v.size):
                 unit = np.zeros(v.size)
-                unit[j] = 1.0
+                unit[entry] = 1.0
                 v.save_value(unit.reshape(v.shape, order="F"))
-                matrix[:, where[v.id].start + j] = number(expression).ravel(order="F") - constant
+                moved = number(expression).ravel(order="F")
+                matrix[:, begin + entry] = moved - constant
             v.save_value(np.zeros(v.shape))
     finally:
         for v, value in before:
@@ -124,7 +128,8 @@ def _solved(A: Any, b: Any) -> tuple[Any, Any, float]:
     """A least-squares solution, which entries are open, and what is missed relative to the equations' size."""
     size = np.abs(A).max(axis=1, initial=0.0) + np.abs(b)
     used = size > 0
-    A, b = A[used] / size[used, None], b[used] / size[used]
+    size = size[used]
+    A, b = A[used] / size[:, None], b[used] / size
     if not len(A):
         return np.zeros(A.shape[1]), np.ones(A.shape[1], dtype=bool), 0.0
     x = scipy.linalg.lstsq(A, b, cond=RECOVERED_RANK)[0]
@@ -147,7 +152,8 @@ def _tight(parts: Parts) -> list[Any]:
             if positive.any():
                 found.append(cp.reshape(body, (body.size,), order="F")[np.flatnonzero(positive)])
         elif multiplier.cone == PSD:
-            kept = np.where(np.abs(values[0]) > ACTIVE_MULTIPLIER * (1 + size), values[0], 0.0)
+            own = values[0]
+            kept = np.where(np.abs(own) > ACTIVE_MULTIPLIER * (1 + size), own, 0.0)
             if kept.any():
                 found.append(kept @ multiplier.added[0])
         elif multiplier.cone == SECOND_ORDER and values[0].size == 1 and size > 0:
@@ -161,7 +167,10 @@ def _on_ray(multiplier: Any, values: list[Any]) -> list[Any]:
     minus_t, minus_X = (cp.reshape(e, (e.size,), order="F") for e in multiplier.added)
     if np.linalg.norm(z) < s * (1 - ACTIVE_MULTIPLIER):
         return [minus_t, minus_X]
-    return [minus_X + cp.multiply(z / s, cp.promote(minus_t[0], z.shape))] if s > 0 else []
+    if s <= 0:
+        return []
+    minus_radius = cp.promote(minus_t[0], z.shape)
+    return [minus_X + cp.multiply(z / s, minus_radius)]
 
 
 def _patterns(parts: Parts) -> list[Any]:
@@ -208,12 +217,13 @@ def _entries(value: Any, known: Any, atom: Occurrence, with_v: Any | None = None
     direction = np.zeros((places.size, atom.v.size))
     if with_v is not None:
         of_slice = _slice_of(atom, value.shape).ravel(order="F")
-        direction[np.arange(places.size), of_slice[places]] = np.ravel(with_v, order="F")[places]
+        multiples = np.ravel(with_v, order="F")[places]
+        direction[np.arange(places.size), of_slice[places]] = multiples
     return [(k, B, np.nan_to_num(value.ravel(order="F"))[places], direction)]
 
 
 def _slice_of(atom: Occurrence, shape: tuple[int, ...]) -> Any:
-    """Which value of the atom each entry of its argument belongs to."""
+    """The number of the value of the atom that each entry of its argument belongs to."""
     if atom.v.size == 1:
         return np.zeros(shape, dtype=int)
     if atom.v.shape == shape:
@@ -325,16 +335,19 @@ def _tr_inv(atom: Occurrence, w: Any, ys: list[Any]) -> Equations:
     values, vectors = np.linalg.eigh(-(ys[0] + ys[0].T) / 2)
     if not np.all(w > 0) or values[0] <= 0:
         return []
-    u = np.sqrt(float(w)) * (vectors / np.sqrt(values)) @ vectors.T
+    halves = np.sqrt(float(w)) * (vectors / np.sqrt(values))
+    u = halves @ vectors.T
     return _entries(u, np.ones(u.shape, dtype=bool), atom)
 
 
 def _power(y: Any, w: Any, numbers: Mapping[str, Any]) -> tuple[Any, Any]:
     p = numbers["p"]
     if p > 1:
-        u = np.sign(y) * (np.abs(y) / (p * w)) ** (1 / (p - 1))
+        slope = np.abs(y) / (p * w)
+        u = np.sign(y) * slope ** (1 / (p - 1))
         return u, (w > 0) & ((y > 0) | (np.log2(p) % 1 == 0))
-    return (-y / (np.abs(p) * w)) ** (1 / (p - 1)), (w > 0) & (y < 0)
+    slope = -y / (np.abs(p) * w)
+    return slope ** (1 / (p - 1)), (w > 0) & (y < 0)
 
 
 def _half(y: Any, w: Any, numbers: Mapping[str, Any]) -> tuple[Any, Any]:

@@ -44,12 +44,12 @@ class Speaker:
         text = joined(terms)
         return text if len(terms) < 2 and not text.startswith("-") else f"({text})"
 
-    def terms(self, e: Any) -> list[Term]:
+    def terms(self, expression: Any) -> list[Term]:
         """The terms of an expression."""
-        if is_number(e):
-            return self._of_numbers(number(e))
-        say = _SAID.get(type(e).__name__)
-        return [(1, self.leaf(e.name()))] if say is None else say(self, e)
+        if is_number(expression):
+            return self._of_numbers(number(expression))
+        say = _SAID.get(type(expression).__name__)
+        return [(1, self.leaf(expression.name()))] if say is None else say(self, expression)
 
     def leaf(self, name: str) -> str:
         """The name of a variable or a parameter: the first letter, and an index."""
@@ -167,40 +167,44 @@ def _escaped(text: str) -> str:
 # --- One atom each --------------------------------------------------------------------------------------------------
 
 
-def _added(speaker: Speaker, e: Any) -> list[Term]:
-    return [term for arg in e.args for term in speaker.terms(arg)]
+def _added(speaker: Speaker, expression: Any) -> list[Term]:
+    return [term for arg in expression.args for term in speaker.terms(arg)]
 
 
-def _negative(speaker: Speaker, e: Any) -> list[Term]:
-    return [(-sign, text) for sign, text in speaker.terms(e.args[0])]
+def _negative(speaker: Speaker, expression: Any) -> list[Term]:
+    return [(-sign, text) for sign, text in speaker.terms(expression.args[0])]
 
 
-def _through(speaker: Speaker, e: Any) -> list[Term]:
-    return speaker.terms(e.args[0])
+def _through(speaker: Speaker, expression: Any) -> list[Term]:
+    return speaker.terms(expression.args[0])
 
 
-def _promoted(speaker: Speaker, e: Any) -> list[Term]:
+def _promoted(speaker: Speaker, expression: Any) -> list[Term]:
     """A number at every entry."""
-    inner = speaker.terms(e.args[0])
+    inner = speaker.terms(expression.args[0])
     if not inner:
         return []
     sign, text = inner[0] if len(inner) == 1 else (1, f"({joined(inner)})")
     return [(sign, "1" if text == "1" else f"{text} 1")]
 
 
-def _reshaped(speaker: Speaker, e: Any) -> list[Term]:
+def _reshaped(speaker: Speaker, expression: Any) -> list[Term]:
     """An array of another shape: the same entries. What was put at a place of a matrix says at which."""
-    arg = e.args[0]
+    arg = expression.args[0]
     while type(arg).__name__ == "reshape":
         arg = arg.args[0]
-    if type(arg).__name__ == "MulExpression" and (places := _selection(arg.args[0])) is not None and e.ndim == 2:
-        return _placed(speaker, arg.args[1], _in_matrix(places, e.shape))
+    if (
+        type(arg).__name__ == "MulExpression"
+        and (places := _selection(arg.args[0])) is not None
+        and expression.ndim == 2
+    ):
+        return _placed(speaker, arg.args[1], _in_matrix(places, expression.shape))
     return speaker.terms(arg)
 
 
-def _transposed(speaker: Speaker, e: Any) -> list[Term]:
-    inner = speaker.terms(e.args[0])
-    if e.ndim < 2 or (isinstance(e.args[0], cp.Expression) and e.args[0].is_symmetric()):
+def _transposed(speaker: Speaker, expression: Any) -> list[Term]:
+    inner = speaker.terms(expression.args[0])
+    if expression.ndim < 2 or (isinstance(expression.args[0], cp.Expression) and expression.args[0].is_symmetric()):
         return inner
     return [(sign, _double(speaker, text)) for sign, text in inner]
 
@@ -214,9 +218,9 @@ def _double(speaker: Speaker, text: str) -> str:
     return speaker.turned(text if re.fullmatch(r"\\?[\w{}]+", text) or _closed(text) else f"({text})")
 
 
-def _product(speaker: Speaker, e: Any) -> list[Term]:
+def _product(speaker: Speaker, expression: Any) -> list[Term]:
     """A matrix product: a vector on the left is turned."""
-    left, right = e.args
+    left, right = expression.args
     places = _selection(left)
     if places is not None:
         said_places = ", ".join(map(str, places)) if len(places) < 5 else _range(places)
@@ -252,42 +256,44 @@ def _in_matrix(places: list[int], shape: tuple[int, ...]) -> str:
     return pairs[0] if len(pairs) == 1 else f"{len(pairs)} places"
 
 
-def _placed(speaker: Speaker, e: Any, places: str) -> list[Term]:
+def _placed(speaker: Speaker, expression: Any, places: str) -> list[Term]:
     """Entries at their places, 0 elsewhere."""
-    inner = speaker.terms(e)
+    inner = speaker.terms(expression)
     if not inner:
         return []
     sign, text = inner[0] if len(inner) == 1 else (1, joined(inner))
     return [(sign, rf"[{text}]_{{{places}}}" if speaker.latex else f"({text} at [{places}])")]
 
 
-def _entries(speaker: Speaker, e: Any) -> list[Term]:
+def _entries(speaker: Speaker, expression: Any) -> list[Term]:
     """A product entry by entry; one with a scalar has no sign between."""
-    left, right = e.args
+    left, right = expression.args
     for scalar, other in ((left, right), (right, left)):
         plain = scalar.args[0] if type(scalar).__name__ == "Promote" else scalar
-        equal = is_number(scalar) and np.ptp(number(scalar)) == 0 and speaker.named(number(scalar)) is None
-        if plain.ndim == 0 or equal:
+        equal = is_number(scalar) and np.ptp(number(scalar)) == 0
+        if plain.ndim == 0 or (equal and speaker.named(number(scalar)) is None):
             return speaker.times(speaker.terms(plain), speaker.terms(other))
     return speaker.product(speaker.terms(left), speaker.terms(right), r" \circ " if speaker.latex else ".")
 
 
-def _quotient(speaker: Speaker, e: Any) -> list[Term]:
-    above, below = e.args
+def _quotient(speaker: Speaker, expression: Any) -> list[Term]:
+    above, below = expression.args
     if is_number(below) and below.size == 1:
-        return speaker.times(speaker.terms(cp.Constant(1 / number(below))), speaker.terms(above))
+        inverse = cp.Constant(1 / number(below))
+        return speaker.times(speaker.terms(inverse), speaker.terms(above))
     return speaker.product(speaker.terms(above), speaker.terms(below), "/")
 
 
-def _summed(speaker: Speaker, e: Any) -> list[Term]:
+def _summed(speaker: Speaker, expression: Any) -> list[Term]:
     """A sum of entries: an inner product where it is one."""
-    arg = e.args[0]
-    if e.size == 1 and type(arg).__name__ == "multiply":
+    arg = expression.args[0]
+    if expression.size == 1 and type(arg).__name__ == "multiply":
         left, right = arg.args
         if not any(type(each).__name__ == "Promote" for each in arg.args):
-            same = left.ndim < 2 or (is_number(left) and np.array_equal(number(left), number(left).T))
+            symmetric = left.ndim == 2 and is_number(left) and np.array_equal(number(left), number(left).T)
             said = speaker.terms(left)
-            said = said if same and left.ndim == 2 else [(sign, _double(speaker, text)) for sign, text in said]
+            if not symmetric:
+                said = [(sign, _double(speaker, text)) for sign, text in said]
             found = speaker.product(said, speaker.terms(right), " " if speaker.latex else "")
             if arg.ndim < 2:
                 return found
@@ -296,7 +302,7 @@ def _summed(speaker: Speaker, e: Any) -> list[Term]:
     inner = speaker.terms(arg)
     if not inner:
         return []
-    if e.size > 1:
+    if expression.size > 1:
         sign, text = inner[0] if len(inner) == 1 else (1, f"({joined(inner)})")
         return [(sign, rf"\textstyle\sum {text}" if speaker.latex else f"sums of {text}")]
     return _ones_times(speaker, inner)
@@ -314,31 +320,31 @@ def _ones_times(speaker: Speaker, inner: list[Term]) -> list[Term]:
     return [(1, f"{ones}({joined(inner)})")]
 
 
-def _traced(speaker: Speaker, e: Any) -> list[Term]:
-    inner = joined(speaker.terms(e.args[0]))
+def _traced(speaker: Speaker, expression: Any) -> list[Term]:
+    inner = joined(speaker.terms(expression.args[0]))
     return [(1, rf"\operatorname{{tr}}({inner})" if speaker.latex else f"tr({inner})")]
 
 
-def _diagonal(speaker: Speaker, e: Any) -> list[Term]:
-    inner = joined(speaker.terms(e.args[0]))
+def _diagonal(speaker: Speaker, expression: Any) -> list[Term]:
+    inner = joined(speaker.terms(expression.args[0]))
     return [(1, rf"\operatorname{{diag}}({inner})" if speaker.latex else f"diag({inner})")]
 
 
-def _picked(speaker: Speaker, e: Any) -> list[Term]:
+def _picked(speaker: Speaker, expression: Any) -> list[Term]:
     """Entries of an array."""
-    inner = speaker.terms(e.args[0])
-    key = e.name()[len(e.args[0].name()) :]
+    inner = speaker.terms(expression.args[0])
+    key = expression.name()[len(expression.args[0].name()) :]
     sign, text = inner[0] if len(inner) == 1 else (1, f"({joined(inner)})")
     return [(sign, rf"{text}_{{{key.strip('[]')}}}" if speaker.latex and "_" not in text else f"{text}{key}")]
 
 
-def _log_sum_exp(speaker: Speaker, e: Any) -> list[Term]:
-    inner = speaker.sum(e.args[0])
+def _log_sum_exp(speaker: Speaker, expression: Any) -> list[Term]:
+    inner = speaker.sum(expression.args[0])
     return [(1, rf"\log 1^\top e^{{{inner}}}" if speaker.latex else f"log sum exp({inner})")]
 
 
-def _stacked(speaker: Speaker, e: Any) -> list[Term]:
-    return [(1, f"[{'; '.join(speaker.sum(arg) for arg in e.args)}]")]
+def _stacked(speaker: Speaker, expression: Any) -> list[Term]:
+    return [(1, f"[{'; '.join(speaker.sum(arg) for arg in expression.args)}]")]
 
 
 _SAID: dict[str, Callable[[Speaker, Any], list[Term]]] = {

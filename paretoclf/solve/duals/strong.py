@@ -18,7 +18,7 @@ from paretoclf.solve.model import Model
 
 @dataclass(frozen=True, repr=False)
 class StrongDuality:
-    """What holds between a problem and its dual, at the values that the parameters have.
+    """The relation of a problem and its dual, at the values that the parameters have.
 
     Attributes
     ----------
@@ -64,7 +64,8 @@ def strong_duality(model: Model, dual: cp.Problem, atoms: tuple[Occurrence, ...]
     other = proved(dual, tol)
     found = _measured(primal, other, sense, tol)
     # A feasible point of the dual bounds the primal, too.
-    bounded = np.isfinite(primal.lower if sense > 0 else primal.upper) or np.isfinite(found.dual)
+    bound = primal.lower if sense > 0 else primal.upper
+    bounded = np.isfinite(bound) or np.isfinite(found.dual)
     if not (bounded and np.isfinite(found.primal)):
         return replace(found, sentence=f"{found.sentence} {_OPEN.format('that the value is finite was not proved')}")
     if model.problem.is_qp():
@@ -115,7 +116,9 @@ def _measured(primal: ProblemProof, dual: ProblemProof, sense: int, tol: float) 
     """The gap between points of both."""
     at, safe = _value_at_point(primal, primal.upper if sense > 0 else primal.lower, tol)
     bound, dual_safe = _value_at_point(dual, dual.lower if sense > 0 else dual.upper, tol)
-    gap = max(0.0, sense * (at - bound)) if np.isfinite([at, bound]).all() else np.inf
+    gap = np.inf
+    if np.isfinite([at, bound]).all():
+        gap = max(0.0, sense * (at - bound))
     how = "by proved bounds" if safe and dual_safe else f"at points that are feasible to {tol:.0e}"
     size = (
         f"{'at most' if safe and dual_safe else 'about'} {gap:.2g} here, {how}" if np.isfinite(gap) else "not bounded"
@@ -148,7 +151,8 @@ def slater_point(model: Model, atoms: tuple[Occurrence, ...]) -> dict[str, Any] 
     for variable in model.variables.values():
         for attribute, sign in (("PSD", 1), ("NSD", -1)):
             if variable.attributes[attribute]:
-                tightened.append([sign * variable - slack * np.eye(variable.shape[0]) >> 0])
+                room = slack * np.eye(variable.shape[0])
+                tightened.append([sign * variable - room >> 0])
     if any(each is None for each in tightened):
         return None
     moved = [c for each in tightened if each for c in each]
@@ -163,15 +167,18 @@ def slater_point(model: Model, atoms: tuple[Occurrence, ...]) -> dict[str, Any] 
         if status not in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE) or float(slack.value) < SLATER_STRICT:
             return None
         slack.save_value(np.asarray(0.5 * float(slack.value)))
-        size = 1 + max((float(np.abs(v.value).max(initial=0)) for v in problem.variables()), default=0.0)
+        sizes = [float(np.abs(variable.value).max(initial=0)) for variable in problem.variables()]
+        size = 1 + max(sizes, default=0.0)
         if not all(_inside(c) for c in moved):
             return None
         if any(np.max(c.violation(), initial=0.0) > SLATER_AFFINE * size for c in affine):
             return None
         values = {name: v.value for name, v in model.variables.items()}
     point = {}
-    for name, value in values.items():  # a variable of the objective alone may be anything
-        point[name] = np.zeros(model.variables[name].shape) if value is None else np.array(value)
+    for name, value in values.items():
+        if value is None:  # a variable of the objective alone may be anything
+            value = np.zeros(model.variables[name].shape)
+        point[name] = np.array(value)
     return point
 
 
@@ -190,7 +197,8 @@ def _inside(constraint: Any) -> bool:
     alpha = np.asarray(constraint.alpha.value, dtype=float)
     if (x <= 0).any():
         return False
-    return bool((x**alpha * y ** (1 - alpha) >= np.abs(z)).all())
+    mean = x**alpha * y ** (1 - alpha)
+    return bool((mean >= np.abs(z)).all())
 
 
 _SIGNED = ("Inequality", "NonNeg", "NonPos")
@@ -217,5 +225,6 @@ def _tightened(constraint: Any, slack: Any) -> list[Any] | None:
         return [cp.ExpCone(x + slack, y, z - slack), y >= slack]
     if kind == "PowCone3D":
         x, y, z = constraint.args[:3]
-        return [cp.PowCone3D(x - slack, y - slack, z, constraint.alpha), x >= slack, y >= slack]
+        inside = cp.PowCone3D(x - slack, y - slack, z, constraint.alpha)
+        return [inside, x >= slack, y >= slack]
     return None

@@ -82,7 +82,8 @@ class Tree:
         args = tuple(self.affine(arg) for arg in found.args)
         number_of = f"{self._prefix}{len(self.occurrences) + 1}"
         v = cp.Variable(found.shape, name=f"v_{number_of}")
-        ys = tuple(_multiplier(arg, f"y_{number_of}{_letter(k, len(args))}", found.row) for k, arg in enumerate(args))
+        names = [f"y_{number_of}{_letter(k, len(args))}" for k in range(len(args))]
+        ys = tuple(_multiplier(arg, name, found.row) for arg, name in zip(args, names, strict=True))
         self.occurrences.append(Occurrence(found.row, e, v, args, ys, None, found.numbers))
         value = v.T if found.numbers.get("turned") else v
         value = value if value.shape == e.shape else cp.reshape(value, e.shape, order="F")
@@ -117,7 +118,8 @@ def _weight(each: Occurrence, coefficients: Coefficients) -> Any:
     """Coefficient of the value of an atom; 0 where nothing asks for it."""
     found = coefficients.coefficient(each.v)
     if found is None:
-        return cp.Constant(0.0) if each.v.ndim == 0 else cp.promote(cp.Constant(0.0), each.v.shape)
+        zero = cp.Constant(0.0)
+        return zero if each.v.ndim == 0 else cp.promote(zero, each.v.shape)
     if is_number(found) and (number(found) < 0).any():
         raise InputError(f"problem must be convex by CVXPY's rules, but {short(each.atom)} has a negative weight")
     return found

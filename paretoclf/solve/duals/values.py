@@ -94,7 +94,7 @@ def by_name(given: Any, known: Mapping[str, Any], argument: str) -> dict[str, An
     own = {id(part): name for name, part in known.items()}
     found: dict[str, Any] = {}
     for key, value in given.items():
-        name = own.get(id(key), key if isinstance(key, str) else str(key))
+        name = own.get(id(key), str(key))
         if name not in known:
             raise InputError(f"{argument} must be of {', '.join(known)}, got {name}")
         array = np.asarray(value, dtype=float)

@@ -17,7 +17,7 @@ from paretoclf.solve.programs import finite, held
 
 @dataclass(frozen=True, repr=False)
 class WeakDuality:
-    """What a pair of points proves.
+    """Bounds of the optimal value that a pair of points proves.
 
     Attributes
     ----------
@@ -96,4 +96,6 @@ def weak_duality(primal: ProblemProof, dual: ProblemProof, sense: int, tol: floa
     else:
         told = [f"{name} is not feasible ({why})" for name, why in zip("xy", missed, strict=True) if why]
         words = f"No bound: {' and '.join(told)}."
-    return WeakDuality(values[0], values[1], feasible[0], feasible[1], float(gap), primal, dual, words)
+    value, dual_value = values
+    inside, dual_inside = feasible
+    return WeakDuality(value, dual_value, inside, dual_inside, float(gap), primal, dual, words)
