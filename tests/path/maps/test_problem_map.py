@@ -213,6 +213,17 @@ def test_bounds_of_absolute_values_make_no_regions_for_signs():
     np.testing.assert_allclose(found.along(*ends).breakpoints, pc.trace(problem, *ends).breakpoints, atol=1e-9)
 
 
+def test_a_bound_of_what_an_equation_holds_is_not_tight_everywhere():
+    """u is for nothing and only lets x grow, but v - u = a holds it: at its bound in one of two regions only."""
+    x, u, v = (cp.Variable(name=name) for name in "xuv")
+    a, b = cp.Parameter(name="a"), cp.Parameter(name="b")
+    problem = cp.Problem(cp.Minimize(cp.square(x - 3) + cp.square(v - b)), [x <= u, u <= 1, v - u == a])
+    found = pc.plane(problem, {a: (-2, 2), b: (-2, 2)}, progress=False)
+    assert len(found.regions) == 2
+    for a.value, b.value in [(0.5, -1.0), (-1.5, 1.5), (1.0, 1.0)]:
+        assert found.value(a=a.value, b=b.value) == pytest.approx(problem.solve("CLARABEL"), rel=1e-6)
+
+
 def test_a_line_that_leaves_what_has_an_optimum():
     x, a, b = cp.Variable(name="x"), cp.Parameter(name="a"), cp.Parameter(name="b")
     rows = [(x >= a).set_label("floor"), (x <= b).set_label("roof")]
