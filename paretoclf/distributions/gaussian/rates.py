@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy.integrate import quad, quad_vec
 from scipy.optimize import brentq
-from scipy.special import gammaln, log_ndtr, ndtr, ndtri, stdtr, stdtrit
+from scipy.special import erfcx, gammaln, log_ndtr, ndtr, ndtri, stdtr, stdtrit
 
 from paretoclf.common.checks import Array, Mask, check_nonnegative_number, check_positive_number, real_number
 from paretoclf.common.errors import InputError
@@ -24,6 +24,9 @@ from paretoclf.common.tolerances import MIXING_MASS
 
 #: Doublings of a bracket, as many as any distance of log odds needs, its halvings, and Newton's steps within it.
 _DOUBLINGS, _HALVINGS, _STEPS = 60, 24, 3
+#: Logarithms of a Gaussian rate of errors below this are so large that their differences lose digits; halvings of a
+#: bracket there; and where logarithms end.
+_FAR, _HALVINGS_FAR, _LARGEST = -2000.0, 70, 1e300
 #: Up to which x the series of (1 + x) log(1 + x) - x is added up: in -x, its highest power first; 1e-18 is left.
 _NEAR = 0.1
 _SERIES = np.array([1.0 / (k * (k - 1)) for k in range(17, 1, -1)] + [0.0, 0.0])
@@ -167,27 +170,25 @@ class KLRate(Rate):
     def error(self, u: Any) -> Array:
         r"""Return :math:`p^*`, small ones without cancellation."""
         v = np.asarray(u, dtype=np.float64)
-        moved, logs = self._moved(v), (log_ndtr(-v), log_ndtr(v))
-        rate = np.exp(logs[0] + moved - _log_mass(moved, *logs))
-        return np.where(self._all_lost(v), 1.0, rate)
+        log_errors, _, _ = self._worst(v)
+        return np.where(self._all_lost(v), 1.0, np.exp(log_errors))
 
     def correct(self, u: Any) -> Array:
         r"""Return :math:`1-p^*`, small ones without cancellation."""
         v = np.asarray(u, dtype=np.float64)
-        logs = log_ndtr(-v), log_ndtr(v)
-        rate = np.exp(logs[1] - _log_mass(self._moved(v), *logs))
-        return np.where(self._all_lost(v), 0.0, rate)
+        _, log_others, _ = self._worst(v)
+        return np.where(self._all_lost(v), 0.0, np.exp(log_others))
 
     def slope(self, u: Any) -> Array:
-        r"""Derivative: with s and D of `_divergence`, :math:`\varphi(u)(e^s-1)/(sD)`."""
+        r"""Derivative: :math:`p^*(1-e^{-s})/s` times :math:`\varphi(u)/\Phi(-u)`, with s of `_divergence`."""
         v = np.asarray(u, dtype=np.float64)
         if self.delta == 0:
             return _density(v)
-        moved = self._moved(v)
+        log_errors, _, moved = self._worst(v)
         with np.errstate(all="ignore"):
             mean = np.where(moved == 0.0, 1.0, -np.expm1(-moved) / moved)
-            log_mass = _log_mass(moved, log_ndtr(-v), log_ndtr(v))
-            found = np.exp(_log_density(v) + moved - log_mass) * mean
+            hazard = np.sqrt(2.0 / np.pi) / erfcx(v / np.sqrt(2.0))  # the density over what is beyond u
+            found = np.exp(log_errors) * hazard * mean
         return np.where(self._all_lost(v) | np.isinf(v), 0.0, found)
 
     def at_error(self, error: float) -> float:
@@ -207,6 +208,9 @@ class KLRate(Rate):
 
         def excess(u: float) -> float:
             log_error, log_correct = float(log_ndtr(-u)), float(log_ndtr(u))
+            if log_error < _FAR:
+                log_errors, log_others = -np.logaddexp(0.0, -odds), -np.logaddexp(0.0, odds)
+                return float(_far_divergence(log_errors, log_others, log_error)) - self.delta
             moved = max(odds - log_error + log_correct, 0.0)
             return float(_divergence(moved, log_error, log_correct)) - self.delta
 
@@ -214,6 +218,39 @@ class KLRate(Rate):
         while excess(low + reach) < 0.0:
             reach *= 2.0
         return float(brentq(excess, low, low + reach, xtol=1e-14, rtol=1e-14))
+
+    def _worst(self, v: Array) -> tuple[Array, Array, Array]:
+        """Logarithms of p* and 1 - p*, and the growth of the log odds of an error, s of `_divergence`."""
+        log_error = log_ndtr(-v)
+        if self.delta == 0:
+            return log_error, log_ndtr(v), np.zeros_like(v)
+        far = log_error < _FAR
+        near = np.where(far | np.isinf(v), 0.0, v)  # what is none of these is not read
+        logs = log_ndtr(-near), log_ndtr(near)
+        moved = self._moved(near)
+        log_mass = _log_mass(moved, *logs)
+        log_errors, log_others = logs[0] + moved - log_mass, logs[1] - log_mass
+        if not far.any():
+            return log_errors, log_others, moved
+        # There the growth is as large as its own rounding, and p* is found by itself.
+        tail = np.minimum(log_error, _FAR)
+        beyond = np.where(np.isneginf(log_error), -np.inf, self._log_errors_far(np.maximum(tail, -_LARGEST)))
+        others = np.log(-np.expm1(beyond))
+        with np.errstate(invalid="ignore"):  # where nothing errs
+            growth = beyond - tail - others
+        return np.where(far, beyond, log_errors), np.where(far, others, log_others), np.where(far, growth, moved)
+
+    def _log_errors_far(self, log_error: Array) -> Array:
+        """Logarithm of p* where the Gaussian rate of errors has this one, below `_FAR`: bisection."""
+        with np.errstate(divide="ignore"):
+            low = np.log(self.delta) - np.log(-log_error) - 2.0  # less than all of the divergence is used up there
+        high = np.zeros_like(low)
+        for _ in range(_HALVINGS_FAR):
+            middle = 0.5 * (low + high)
+            with np.errstate(divide="ignore"):
+                outside = _far_divergence(middle, np.log(-np.expm1(middle)), log_error) > self.delta
+            low, high = np.where(outside, low, middle), np.where(outside, middle, high)
+        return np.asarray(0.5 * (low + high))
 
     def _moved(self, v: Array) -> Array:
         """The growth of the log odds of an error: bisection, as the divergence increases in it, and Newton's steps."""
@@ -421,6 +458,13 @@ def _divergence(moved: Any, log_error: Any, log_correct: Any) -> Array:
         near += correct * _above_its_tangent(-error * grown)
     far = np.where(error > 0.5, of_others, of_errors)
     return np.asarray(np.where(moved <= 1.0, near, far))
+
+
+def _far_divergence(log_errors: Any, log_others: Any, log_error: Any) -> Array:
+    r"""Divergence of p and q, by their logarithms, from p_0, by its logarithm, and 1 - p_0, which is 1 to rounding."""
+    with np.errstate(invalid="ignore"):
+        of_others = np.where(np.isneginf(log_others), 0.0, np.exp(log_others) * log_others)
+    return np.asarray(np.exp(log_errors) * (log_errors - log_error) + of_others)
 
 
 def _above_its_tangent(x: Array) -> Array:

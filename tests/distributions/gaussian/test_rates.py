@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.integrate import quad
 from scipy.optimize import minimize_scalar
-from scipy.special import ndtr, ndtri
+from scipy.special import log_ndtr, ndtr, ndtri
 
 import paretoclf as pc
 from tests.oracles.gaussian_pairs import FIXTURE, random_moments, random_pair
@@ -429,3 +429,26 @@ def test_classes_judged_differently():
 def test_bad_rates(call, said):
     with pytest.raises(pc.InputError, match=said):
         call()
+
+
+@pytest.mark.parametrize("u", [63.0, 63.5, 1e3, 1e9, 1e12, 1e100])
+def test_far_errors_within_a_divergence_use_all_of_it(u):
+    """Log odds of 1e24 have no digits left of their differences: p log(p / p_0) is the radius, but for 1 - p."""
+    rate = pc.rates.KLRate(0.2)
+    p, correct = float(rate.error(u)), float(rate.correct(u))
+    log_error = float(log_ndtr(-u))
+    spent = p * (np.log(p) - log_error) + np.log1p(-p) * (1 - p)
+    assert spent == pytest.approx(0.2, rel=1e-12)
+    assert correct == pytest.approx(1 - p, rel=1e-15)
+    assert rate.slope(u) == pytest.approx(2 * p / u, rel=3e-3)
+    assert rate.at_error(p) == pytest.approx(u, rel=1e-12)
+
+
+def test_nobody_errs_at_infinity():
+    rates = pc.rates.KLRate(0.2), pc.rates.KLRate(0.0)
+    assert [[float(r.error(u)), float(r.correct(u)), float(r.slope(u))] for r in rates for u in (np.inf, -np.inf)] == [
+        [0, 1, 0],
+        [1, 0, 0],
+        [0, 1, 0],
+        [1, 0, 0],
+    ]
