@@ -285,7 +285,7 @@ CASES = {
     ),
     "an expression for a problem": (
         lambda: pc.trace(SQUARES, {L: 1}, {L: 2}),
-        r"svm must be a cvxpy\.Problem, or a formulation of your samples, such as TwoCSVM\(X, y\)",
+        r"svm must be a formulation of your samples, such as TwoCSVM\(X, y\), a cvxpy\.Problem or a QP",
         lambda: exact(lasso(), {L: 1.0}, {L: 2.0}),
     ),
 }

@@ -267,6 +267,11 @@ def trace(
             program = _trace_program(svm, words, how)
         logger.info("traced in %.2f s: %r", sum(program.seconds.values()), program)
         return program
+    if not hasattr(svm, "lines"):
+        raise InputError(
+            "svm must be a formulation of your samples, such as TwoCSVM(X, y), a cvxpy.Problem or a QP, got "
+            f"{what_it_is(svm)}"
+        )
     lines = lines_of(svm)
     named, ways = {name for name, value in given.items() if value is not None}, lines.ways(svm)
     k = max((k for k, way in enumerate(ways) if named & set(way)), default=0)

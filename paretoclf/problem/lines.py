@@ -445,10 +445,7 @@ def lines_of(svm: Any, only: type[SampleLine] | None = None) -> type[SampleLine]
     if isinstance(svm, LabelledSamples) and only is not None:  # alone they are samples of any problem
         return only
     if isinstance(svm, type) or not hasattr(svm, "lines"):
-        raise InputError(
-            "svm must be a cvxpy.Problem, or a formulation of your samples, such as TwoCSVM(X, y), got "
-            f"{what_it_is(svm)}"
-        )
+        raise InputError(f"svm must be a formulation of your samples, such as TwoCSVM(X, y), got {what_it_is(svm)}")
     declared = svm.lines
     if declared is None:
         raise InputError(f"no exact path for {name}: use sweep")
