@@ -124,12 +124,12 @@ CASES = {
     ),
     "one of two quadratics": (
         lambda: pc.trace(ridge(), {Q: 1}, {Q: 2}),
-        r"q must not move the matrix P, but multiplies a quadratic term: q \* sum_squares\(x\), in the objective\. Its",
+        r"q must not move the matrix P, but multiplies a quadratic term: q \* sum_squares\(x\), in the objective\. .*Pass eps=1e-4",
         lambda: within(ridge(), {Q: 1.0}, {Q: 2.0}),
     ),
     "only quadratic terms are called so": (
         lambda: pc.trace(elastic(), {L: 1}, {L: 2}),
-        r"multiplies a quadratic term: l \* 0\.25 \* sum_squares\(x\), in the objective\. Its path.*Pass eps=1e-4",
+        r"multiplies a quadratic term: l \* 0\.25 \* sum_squares\(x\), in the objective\. .*Pass eps=1e-4",
         lambda: within(elastic(), {L: 1.0}, {L: 2.0}),
     ),
     "the whole quadratic": (

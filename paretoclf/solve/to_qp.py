@@ -580,14 +580,13 @@ def _in_matrix(problem: Any, tensors: Any, ends: tuple[Values, Values], which: s
     kind = "multiplies a quadratic term" if which == "P" else "multiplies a variable of a constraint, or of a maximum"
     if any(p.id not in tensors.param_id_to_col for p in culprits):
         kind = "is the matrix of a quadratic form"
-    quadratic = [term for term in _summands(problem.objective.expr) if not term.is_pwl()]
     remedy = ""
     if which == "A":
         remedy = (
             f"where {many} multiplies a whole constraint or one side of it, divide by it, so that its inverse stands "
             "alone on the other side, and trace in that; in a dual it may stand in the objective"
         )
-    elif len(terms) == len(quadratic) and all(p.is_scalar() for p in culprits):
+    elif all(p.is_scalar() for p in culprits):
         remedy = (
             f"where {many} multiplies the whole quadratic, divide the objective by it: its inverse then multiplies the "
             "linear terms, and is a Parameter to trace in"

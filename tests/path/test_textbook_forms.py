@@ -134,7 +134,7 @@ def refused():
         cp.sum(tau * cp.pos(r) + (1 - tau) * cp.neg(r)),
         [],
         ({tau: 0.1}, {tau: 0.9}),
-        (r"1 - tau has no sign that CVXPY knows.*start=\{tau: 0.1, rest: 0.9\}"),
+        (r"1 - tau has no sign that CVXPY knows.*start=\{tau: a, rest: 1 - a\}"),
     )
     yield (
         "ridge",
