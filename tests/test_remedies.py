@@ -124,7 +124,7 @@ CASES = {
     ),
     "one of two quadratics": (
         lambda: pc.trace(ridge(), {Q: 1}, {Q: 2}),
-        r"q must not move the matrix P, but multiplies a quadratic term: q \* sum_squares\(x\), in the objective\. .*Pass eps=1e-4",
+        r"q must not move the matrix P, but multiplies a quadratic term: q \* sum_squares\(x\), in the .*Pass eps=1e-4",
         lambda: within(ridge(), {Q: 1.0}, {Q: 2.0}),
     ),
     "only quadratic terms are called so": (
