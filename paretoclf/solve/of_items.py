@@ -44,7 +44,6 @@ class LineOfItems:
     >>> import numpy as np
     >>> from paretoclf.path.of_problem import trace_problem
     >>> from paretoclf.problem.parametric_qp import ParametricQP
-    from paretoclf.proof.convexity import convex_line
     >>> from paretoclf.solve.of_items import LineOfItems
     >>> q, box = np.array([[0.0, 1.0], [-3.0, 1.0]]), np.ones((2, 2))
     >>> path = trace_problem(LineOfItems(ParametricQP.hard(np.eye(2), np.zeros((0, 2)), q, 0 * box, box)))

@@ -136,6 +136,8 @@ REFUSED = {
     "roc_of_path": ("no exact path for", lambda f, s, w: pc.roc_of_path(f, X, y)),
     "ranges": (r"problem must be a cvxpy\.Problem", lambda f, s, w: pc.ranges(f)),
     "derivatives": (r"problem must be a cvxpy\.Problem", lambda f, s, w: pc.derivatives(f, {"r": 1.0})),
+    "pc.dual": (r"problem must be a cvxpy\.Problem", lambda f, s, w: pc.dual(f)),
+    "lagrangian": (r"problem must be a cvxpy\.Problem", lambda f, s, w: pc.lagrangian(f, ["rows"])),
 }
 
 

@@ -261,11 +261,11 @@ struct Basis : Sets {
         auto &[column, row, u, pivot, refined] = candidate_;
         size_t k = F.size();
         Vector left(k), rest(problem.m), own(k * k);
-        for (size_t j = 0; j < k; j++) problem.Q.column(F, F[j], zero_.data(), &own[j * k]);
+        for (size_t j = 0; j < k; j++) problem.Q.column(F, F[j], zero_.data(), own.data() + j * k);
         for (int pass = 0; pass < 3; pass++) {
             Pair r;
             r.hi = column, r.lo.assign(k, 0.0);
-            for (size_t j = 0; j < k; j++) accumulate(r.hi.data(), r.lo.data(), &own[j * k], -u[j], 0.0, int(k));
+            for (size_t j = 0; j < k; j++) accumulate(r.hi.data(), r.lo.data(), own.data() + j * k, -u[j], 0.0, int(k));
             for (int g = 0; g < problem.m; g++) rest[g] = problem.group[i] == g ? problem.kappa[i] : 0.0;
             for (size_t j = 0; j < k; j++)
                 if (problem.group[F[j]] >= 0) rest[problem.group[F[j]]] -= problem.kappa[F[j]] * u[j];

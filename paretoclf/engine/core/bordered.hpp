@@ -223,7 +223,7 @@ class Bordered {
         Vector w(base_.size(), 0.0), wider(size_t(c + 1) * (c + 1));
         each_beside(item, [&](int a, double value) { w[a] = value; });
         factor_.solve<1>(w.data(), scratch_);
-        for (int i = 0; i < c; i++) std::copy(&S_[size_t(i) * c], &S_[size_t(i) * c] + c, &wider[size_t(i) * (c + 1)]);
+        for (int i = 0; i < c; i++) std::copy(S_.data() + size_t(i) * c, S_.data() + size_t(i) * c + c, wider.data() + size_t(i) * (c + 1));
         for (int i = 0; i <= c; i++) {
             double entry = 0.0;
             if (comes(item) && comes(border_[i]))
@@ -250,11 +250,11 @@ class Bordered {
             for (int i = k + 1; i < c; i++)
                 if (std::abs(eliminated_[size_t(i) * c + k]) > std::abs(eliminated_[size_t(best) * c + k])) best = i;
             order_[k] = best;
-            double *own = &eliminated_[size_t(k) * c], *other = &eliminated_[size_t(best) * c];
+            double *own = eliminated_.data() + size_t(k) * c, *other = eliminated_.data() + size_t(best) * c;
             if (other[k] == 0.0) return false;
             if (best != k) std::swap_ranges(own, own + c, other);
             for (int i = k + 1; i < c; i++) {
-                double *row = &eliminated_[size_t(i) * c];
+                double *row = eliminated_.data() + size_t(i) * c;
                 if (row[k] == 0.0) continue;
                 row[k] /= own[k];
                 advance(row + k + 1, own + k + 1, -row[k], c - k - 1);
@@ -283,7 +283,7 @@ class Bordered {
         right_.assign(size_t(k) * Q, 0.0), beyond_.assign(size_t(c) * Q, 0.0);
         for (int a = 0; a < size(); a++) {
             int at = place_[members[a]];
-            double *to = at >= 0 ? &right_[size_t(at) * Q] : &beyond_[size_t(beside_[members[a]]) * Q];
+            double *to = at >= 0 ? right_.data() + size_t(at) * Q : beyond_.data() + size_t(beside_[members[a]]) * Q;
             for (int q = 0; q < Q; q++) to[q] = rounded(x[q][a]);
         }
         if (c) {
@@ -302,7 +302,7 @@ class Bordered {
         factor_.solve<Q>(right_.data(), scratch_);
         for (int a = 0; a < size(); a++) {
             int at = place_[members[a]];
-            const double *from = at >= 0 ? &right_[size_t(at) * Q] : &beyond_[size_t(beside_[members[a]]) * Q];
+            const double *from = at >= 0 ? right_.data() + size_t(at) * Q : beyond_.data() + size_t(beside_[members[a]]) * Q;
             for (int q = 0; q < Q; q++) out[q][a] += Real(from[q]);
         }
     }

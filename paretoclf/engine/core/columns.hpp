@@ -90,8 +90,8 @@ class Columns {
         if constexpr (std::is_same_v<Real, double>)
             if (int count = int(begin_[j + 1] - begin_[j]); dense_[j] && count >= SHORT) {
                 int first = first_[j];
-                double *to[] = {&out[0][first], &out[1][first]}, *size[] = {&sizes[0][first], &sizes[1][first]};
-                return add_column(&values_[begin_[j]], count, a, b, to, size);
+                double *to[] = {out[0].data() + first, out[1].data() + first}, *size[] = {sizes[0].data() + first, sizes[1].data() + first};
+                return add_column(values_.data() + begin_[j], count, a, b, to, size);
             }
         each(j, [&](int row, double value) {
             for (int r = 0; r < 2; r++)
@@ -103,7 +103,7 @@ class Columns {
     void add_squares(const Vector *u, double unit, Vector *out, Vector *sizes) const {
         for (int r = 0; r < 2; r++) {
             for (int k = 0; k < rank; k++) {
-                const double *row = &F_[size_t(k) * n];
+                const double *row = F_.data() + size_t(k) * n;
                 add(out[r].data(), row, dot(row, u[r].data(), n), n);
             }
             double size = 0.0;
@@ -134,7 +134,7 @@ class Columns {
     void add_one(int j, Real a, double b, std::vector<Real> &out, Vector &sizes) const {
         if constexpr (std::is_same_v<Real, double>)
             if (int count = int(begin_[j + 1] - begin_[j]); dense_[j] && count >= SHORT)
-                return add_column(&values_[begin_[j]], count, a, b, &out[first_[j]], &sizes[first_[j]]);
+                return add_column(values_.data() + begin_[j], count, a, b, out.data() + first_[j], sizes.data() + first_[j]);
         each(j, [&](int row, double value) { out[row] = plus(out[row], value, a), sizes[row] += b * std::abs(value); });
     }
     // For each of two: out_j += (rows of column j from n on) u, and sizes_j += unit |rows| |u|
@@ -146,7 +146,7 @@ class Columns {
             if (dense_[j] && count >= SHORT) {
                 int first = first_[j] + skipped;
                 double sums[4];
-                dot_column(&values_[begin_[j] + skipped], count, &u[0][first], &u[1][first], sums);
+                dot_column(values_.data() + begin_[j] + skipped, count, u[0].data() + first, u[1].data() + first, sums);
                 for (int r = 0; r < 2; r++) out[r][j] += sums[r], sizes[r][j] += unit * sums[2 + r];
                 return;
             }

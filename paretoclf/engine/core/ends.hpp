@@ -28,7 +28,7 @@ class Ends {
             } catch (const Refused &) {
                 out.failed[j] = 1;
             }
-            if (!out.failed[j]) read(samples[j], to[j], &out.alpha[j * n], &out.eta[j * m], out.w.data() + j * width_);
+            if (!out.failed[j]) read(samples[j], to[j], out.alpha.data() + j * n, out.eta.data() + j * m, out.w.data() + j * width_);
         }
         T_.B.log.clear(), T_.B.log.keep = false, T_.B.log.at.clear(), T_.loose_end = false;
         return out;

@@ -801,8 +801,8 @@ class Walk {
         bool begun = !recorded_.empty() && !values.empty();
         for (Vector &each : point_) each.resize(N_);
         points(0.0, point_[0].data(), point_[1].data());
-        bool same = begun && close(&values[last], point_[0].data(), error_[0].data(), apart_.data(), N_) &&
-                    close(&multipliers[last], point_[1].data(), error_[0].data(), apart_.data(), N_) && joins(last);
+        bool same = begun && close(values.data() + last, point_[0].data(), error_[0].data(), apart_.data(), N_) &&
+                    close(multipliers.data() + last, point_[1].data(), error_[0].data(), apart_.data(), N_) && joins(last);
         joined.push_back(same);
         if (same) {
             for (int i = 0; i < N_; i++) {
@@ -815,7 +815,7 @@ class Walk {
             multipliers.insert(multipliers.end(), point_[1].begin(), point_[1].end());
         }
         values.resize(values.size() + N_), multipliers.resize(values.size());
-        points(step, &values[values.size() - N_], &multipliers[values.size() - N_]);
+        points(step, values.data() + values.size() - N_, multipliers.data() + values.size() - N_);
         pieces.insert(pieces.end(), labels.begin(), labels.end());
         recorded_ = labels, apart_.resize(N_);
         for (int i = 0; i < N_; i++) apart_[i] = error_[0][i] + rounded(step) * error_[1][i];

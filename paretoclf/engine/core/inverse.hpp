@@ -71,7 +71,7 @@ class Inverse {
                 left_[p][s] = sum, right_[p][s] = leaving[p] ? T[p][members[s]] : -T[p][members[s]];
             }
         for (int s = 0; s < k; s++) {
-            for (int p = 0; p < count; p++) add(&K_[size_t(s) * apart_], right_[p].data(), -left_[p][s], k);
+            for (int p = 0; p < count; p++) add(K_.data() + size_t(s) * apart_, right_[p].data(), -left_[p][s], k);
             add_up(s);
         }
         for (int p = 0; p < count; p++)
@@ -94,13 +94,13 @@ class Inverse {
     }
 
   protected:
-    const double *block(int a) const { return &S_[size_t(a) * apart_]; }
+    const double *block(int a) const { return S_.data() + size_t(a) * apart_; }
 
   private:
     // The row a of K in sums_, for doubles.
     void add_up(int a) {
         if constexpr (std::is_same_v<Real, double>) {
-            const double *row = &K_[size_t(a) * apart_];
+            const double *row = K_.data() + size_t(a) * apart_;
             sums_[0][a] = dot_of_sizes(row, kind_[0].data(), int(kind_[0].size()));
             sums_[1][a] = dot_of_sizes(row, kind_[1].data(), int(kind_[1].size()));
         }
@@ -160,7 +160,7 @@ class Inverse {
         Lines<Real> U(size_t(k) * apart_);
         for (int a = 0; a < k; a++)
             for (int b = 0; b < k; b++) U[size_t(a) * apart_ + b] = block(a)[b], at(a, b) = a == b ? 1.0 : 0.0;
-        auto u = [&](int a) { return &U[size_t(a) * apart_]; };
+        auto u = [&](int a) { return U.data() + size_t(a) * apart_; };
         for (int c = 0; c < k; c++) {
             int best = c;
             for (int a = c + 1; a < k; a++)

@@ -276,8 +276,8 @@ class Sparse : public Features<Sparse> {
     }
     bool alike(int i, int j, double) const {
         int64_t a = ptr_[i], b = ptr_[j], size = ptr_[i + 1] - a;
-        return ptr_[j + 1] - b == size && std::equal(&columns_[a], &columns_[a] + size, &columns_[b]) &&
-               std::equal(&values_[a], &values_[a] + size, &values_[b]);
+        return ptr_[j + 1] - b == size && std::equal(columns_.data() + a, columns_.data() + a + size, columns_.data() + b) &&
+               std::equal(values_.data() + a, values_.data() + a + size, values_.data() + b);
     }
     void products(const Indices &F, Table &coef, int rows, const double *const *at_cap, Table &w, Slots &, Table &out) {
         slopes(F, coef, rows, at_cap, w);

@@ -113,7 +113,7 @@ class Many {
         out.w.insert(out.w.end(), log.w.begin() + (2 * s + end) * width_, log.w.begin() + (2 * s + end + 1) * width_);
         out.sets.insert(out.sets.end(), sets.begin(), sets.end());
         out.alpha.resize(before + n);
-        double *all = &out.alpha[before];
+        double *all = out.alpha.data() + before;
         for (size_t i = 0; i < n; i++) all[i] = sets[i] == LEFT ? cap(i, t) : 0.0;
         for (int64_t e = log.ptr[s]; e < log.ptr[s + 1]; e++)
             all[log.index[e]] = std::min(std::max(a[e], 0.0), cap(log.index[e], t));

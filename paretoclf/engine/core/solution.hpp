@@ -146,7 +146,7 @@ class Solution<Form, Twice> {
         if constexpr (!Form::has_features) {
             int k = B.size();
             own_.resize(size_t(k) * k);
-            for (int j = 0; j < k; j++) B.problem.Q.column(B.F, B.F[j], nullptr, &own_[size_t(j) * k]);
+            for (int j = 0; j < k; j++) B.problem.Q.column(B.F, B.F[j], nullptr, own_.data() + size_t(j) * k);
         }
     }
     void prepare(Basis<Form> &B) {  // the factor's solutions for the rows of A_F, and the Schur complement
@@ -189,7 +189,7 @@ class Solution<Form, Twice> {
             }
             for (int j = 0; j < k; j++)
                 if (x.hi[j] != 0.0 || x.lo[j] != 0.0)  // all of them are, when a refinement begins
-                    accumulate(r.hi.data(), r.lo.data(), &own_[size_t(j) * k], -x.hi[j], -x.lo[j], k);
+                    accumulate(r.hi.data(), r.lo.data(), own_.data() + size_t(j) * k, -x.hi[j], -x.lo[j], k);
         }
         for (int j = 0; j < k; j++) {
             Twice s = r[j];

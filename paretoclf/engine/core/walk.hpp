@@ -221,7 +221,7 @@ class Tracker {
                 outside |= std::min(a[j], cap - a[j]) < -0.5 * SEEN_OUTSIDE * cap;
             }
         };
-        at(log.first.back(), &log.a_first[from]), at(log.last.back(), &log.a_last[from]);
+        at(log.first.back(), log.a_first.data() + from), at(log.last.back(), log.a_last.data() + from);
         int64_t last = log.segments() - 1;
         if (outside && (log.outside.empty() || log.outside.back() != last)) log.outside.push_back(last);
     }
@@ -411,7 +411,7 @@ class Tracker {
         size_t k = B.size(), from = log.index.size();
         log.index.insert(log.index.end(), B.F.begin(), B.F.end());
         for (auto *a : {&log.a_first, &log.a_last}) a->insert(a->end(), S.a.begin(), S.a.begin() + k);
-        advance(&log.a_first[from], S.da.data(), step[0], int(k)), advance(&log.a_last[from], S.da.data(), step[1], int(k));
+        advance(log.a_first.data() + from, S.da.data(), step[0], int(k)), advance(log.a_last.data() + from, S.da.data(), step[1], int(k));
         log.ptr.push_back(int64_t(log.index.size()));
         log.value.insert(log.value.end(), {S.value[0] + step[0] * (S.value[1] - 0.5 * step[0] * S.value[2]),
                                            length * (S.value[1] - step[0] * S.value[2]), -0.5 * length * length * S.value[2]});
@@ -447,7 +447,7 @@ class Tracker {
         for (int j = 0; j < k; j++) log.a_last[log.a_last.size() - k + j] = a(j);
         for (int g = 0; g < problem.m; g++) log.eta[log.eta.size() - problem.m + g] = eta(g);
         for (int c = 0; c < log.width; c++) log.w[log.w.size() - log.width + c] = slope(c);
-        double *known = &log.value[log.value.size() - 3];
+        double *known = log.value.data() + log.value.size() - 3;
         if (moves) known[1] = (value - known[0]) - known[2];
         look();
     }
