@@ -16,6 +16,7 @@ sys.path[:] = [str(Path(__file__).parent), *(each for each in sys.path if Path(e
 import furo
 import numpydoc.docscrape_sphinx
 import pages
+import repository
 import sphinx.pycode
 import sphinx.util.inspect
 from docutils import nodes
@@ -57,6 +58,9 @@ html_math_renderer = "mathml"  # of pages.py: browsers draw formulas themselves,
 templates_path = ["_templates"]
 html_theme = "furo"
 html_title = f"paretoclf {release}"
+html_theme_options = repository.theme(repository.REPOSITORY)
+if repository.REPOSITORY:
+    html_baseurl = repository.pages(repository.REPOSITORY)
 
 myst_enable_extensions = ["dollarmath", "amsmath", "deflist", "colon_fence"]
 myst_heading_anchors = 3
@@ -123,7 +127,8 @@ suppress_warnings = [
 ]  # two rooms may have protocols of one name
 nitpick_ignore_regex = [
     ("py:class", "|".join(ALIASES)),
-    ("py:class", r"AnyBox|Axes|CoreTracker|Figure|Fraction|SubFigure|.*\[.*"),  # imported for type checkers only
+    # Imported for type checkers only:
+    ("py:class", r"AnyBox|Axes|CoreTracker|Figure|Fraction|ProgramPoints|SubFigure|.*\[.*"),
     ("py:class", rf"(.*\.)?({'|'.join(sorted(TYPE_VARIABLES))})"),
     ("py:class", rf"paretoclf\.(?!({WITH_PAGES})\.).*"),  # of modules that have no page: of no interest outside
     ("py:class", r"paretoclf\.(checking\.rows\.Row|solve\.compiled\.Raw|.*\._\w+)"),
@@ -214,6 +219,14 @@ def link_literals(app, doctree):
         link += node
 
 
+def prose(app, doctree):
+    """Let outputs wrap whose long lines are sentences; a broken row of a table is none, and is scrolled to."""
+    for node in doctree.findall(nodes.literal_block):
+        longer = [line.strip() for line in node.astext().splitlines() if len(line) > 90]
+        if longer and not any("  " in line for line in longer):
+            node["classes"].append("prose")
+
+
 def solutions(app, doctree):
     """Say what a wholly folded cell is: the solution of an exercise."""
     for node in doctree.findall(nodes.container):
@@ -228,3 +241,4 @@ def setup(app):
     app.connect("missing-reference", short_names)
     app.connect("doctree-read", link_literals)
     app.connect("doctree-read", solutions)
+    app.connect("doctree-read", prose)

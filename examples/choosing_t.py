@@ -2,7 +2,7 @@
 
 Run ``python examples/choosing_t.py --state FOLDER`` (25 minutes; ``--smoke`` for seconds): it keeps every finished
 split in FOLDER and goes on where it was stopped. PARETOCLF_DATA names the folder of the data sets; without it there is
-nothing but wdbc. ``--out FOLDER`` writes what was found as CSV, and ``--page docs/reference/selection.md`` the tables
+nothing but wdbc. ``--out FOLDER`` writes what was found as CSV, and ``--page docs/research/selection.md`` the tables
 into that page, from these numbers. ``--rare`` is the second question on that page: the same rules where one sample in
 101 is positive (10 minutes). The protocols are there.
 """

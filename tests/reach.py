@@ -15,7 +15,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[1] / "paretoclf"
-ENTRIES = ("path.of_problem", "path.tracing", "solve.cone_proof", "formulations.two_c_svm", "checking.verification")
+ENTRIES = (
+    "path.programs.problem_path",
+    "path.tracing",
+    "solve.judging.cone_proof",
+    "formulations.two_c_svm",
+    "checking.verification",
+)
 
 #: What a user does, in the words of a new Python.
 RUNS = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 import sys
 from pathlib import Path
 
@@ -35,6 +36,9 @@ def test_the_pages_of_the_modules_are_of_modules():
 
 
 def test_every_picture_is_there_and_has_its_command_beside_it():
+    there = set((ROOT / "docs" / "_static").rglob("*.png"))
+    if not there and not (ROOT / ".git").exists():
+        pytest.skip("a source distribution has no pictures")
     seen = set()
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
@@ -45,7 +49,7 @@ def test_every_picture_is_there_and_has_its_command_beside_it():
             seen.add(file)
             after = text[found.end() :].split("\n![")[0].split("\n:::{")[0][:600]
             assert re.search(r"`[^`]*(python examples|paretoclf|chromium|savefig)[^`]*`", after), f"{page.name}: {name}"
-    assert seen == set((ROOT / "docs" / "_static").rglob("*.png")), "pictures that no page shows"
+    assert seen == there, "pictures that no page shows"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
@@ -68,9 +72,53 @@ def test_every_thread_that_is_told_has_a_command_and_something_asserted():
     assert not re.search(r"^> ", text, re.MULTILINE)  # nothing is quoted
 
 
+#: What a user has to read, at most: README, the first page, how-tos, and tutorials but for the lessons.
+A_USERS_WAY = [
+    ROOT / "README.md",
+    ROOT / "docs" / "index.md",
+    *(each for folder in ("how_to", "tutorials") for each in (ROOT / "docs" / folder).glob("*.md")),
+]
+
+
+def test_a_users_way_is_short_and_does_not_lead_through_research_notes():
+    texts = {page: page.read_text(encoding="utf-8") for page in A_USERS_WAY}
+    assert len(texts) <= 45
+    assert sum(len(text.split()) for text in texts.values()) <= 40_000
+    notes = [page.name for page, text in texts.items() if page.parent.name != "docs" and "](../research/" in text]
+    assert notes == []
+    benchmarks = (ROOT / "docs" / "research" / "benchmarks.md").read_text(encoding="utf-8")
+    assert len(benchmarks.split()) <= 2000
+
+
+WORDS = runpy.run_path(str(ROOT / "docs" / "pages.py"))["WORDS"]
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_what_people_look_for_stands_at_the_top_of_the_page_that_answers_it(word):
+    """In its title, a heading or its first paragraph, and in its index; a build holds its place in the search."""
+    text = (ROOT / "docs" / f"{WORDS[word]}.md").read_text(encoding="utf-8")
+    plain = re.sub(r"^```.*?^```|^---.*?^---", "", text, flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ (.*)$", plain, re.MULTILINE)
+    first = next(part for part in re.split(r"\n{2,}", plain.strip()) if not part.startswith("#"))
+    assert word.lower() in " | ".join([*headings, first]).lower()
+    assert re.search(rf"^```\{{index\}}.*! {re.escape(word)}(,|$)", text, re.MULTILINE | re.IGNORECASE)
+
+
+def test_every_page_of_the_two_trees_is_in_them_once():
+    text = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    trees = re.findall(r"^```\{toctree\}\n:hidden:\n:caption: ([^\n]*)\n\n([^`]*)^```", text, re.MULTILINE)
+    assert [name for name, _ in trees] == ["Programs", "Classifiers", "Learn, and look up", "Research notes"]
+    pages = [page for _, tree in trees for page in tree.split()]
+    assert len(pages) == len(set(pages))
+    assert {page.stem for page in A_USERS_WAY if page.parent.name == "how_to"} == {
+        page.removeprefix("how_to/") for page in pages if page.startswith("how_to/")
+    }
+    assert all(f"]({page}.md)" in text for page in pages if page not in ("reference/index",))
+
+
 def test_the_readme_comes_to_results_on_the_first_screens():
     lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
-    for shown, at in {"Optimal at every t": 25, "not optimal to": 52}.items():
+    for shown, at in {"Optimal at every t": 25, "not optimal to": 60}.items():
         assert next(i for i, line in enumerate(lines) if shown in line) < at
     for who in ("For modellers", "For authors of path solvers", "For lecturers"):
         assert next(i for i, line in enumerate(lines) if who in line) < 30

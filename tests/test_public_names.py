@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import importlib
 import re
 import tomllib
 from importlib import import_module
@@ -52,7 +51,7 @@ def test_every_name_is_there_and_public_where_the_stub_says():
 def test_few_names_stand_at_the_top_and_each_answers_a_question():
     """Whoever types `pc.` reads them all; the rest is in rooms, whose results need no name to be used."""
     assert len(pc.__all__) <= 76
-    page = (ROOT / "docs" / "reference" / "questions.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "reference" / "api.md").read_text(encoding="utf-8")
     words = set(re.findall(r"\w+", " ".join(re.findall(r"`([^`]+)`", page))))
     assert set(pc.__all__) - words == set()
 
@@ -93,56 +92,3 @@ def test_versions_name_every_dependency_and_the_tracker(capsys):
     pc.show_versions()
     printed = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
     assert printed == found
-
-
-def found(name):
-    """What a dotted name stands for: the longest module that it begins with, and attributes of that."""
-    parts = name.split(".")
-    for k in range(len(parts), 0, -1):
-        if is_module(parts[:k]):
-            value = importlib.import_module(".".join(parts[:k]))
-            for part in parts[k:]:
-                value = getattr(value, part)
-            return value
-    raise ModuleNotFoundError(name)
-
-
-def is_module(parts):
-    """Whether there is a file of a module, or a folder of such."""
-    path = ROOT.joinpath(*parts)
-    return path.with_suffix(".py").is_file() or path.is_dir()
-
-
-def written_instead():
-    """What CHANGELOG says to write: old name, or what it begins with -> new one."""
-    table = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").split("### Names that are gone", 1)[1].split("\n###")[0]
-    return dict(re.findall(r"^\| `([\w.]+)` \| (.+) \|$", table, re.MULTILINE))
-
-
-#: What README, docs and examples have imported or named with its module, of any state of the package.
-NAMES = (ROOT / "tests" / "stored" / "names.txt").read_text(encoding="utf-8").split()
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_name_that_pages_have_used_is_there_or_the_changelog_says_what_to_write(name):
-    try:
-        found(name)
-    except (AttributeError, ImportError):
-        table = written_instead()
-        old = max((old for old in table if f"{name}.".startswith(f"{old}.")), key=len, default=None)
-        assert old is not None, f"{name} is gone: CHANGELOG.md, 'Names that are gone', must say what to write"
-        new = re.fullmatch(r"`((?:paretoclf|examples)[\w.]*)`", table[old])
-        if new:  # one name for another; of a module, that which the names in it begin with
-            found(new.group(1) + name.removeprefix(old))
-        else:
-            assert old == name
-
-
-def test_what_the_changelog_says_to_write_is_there():
-    for old, new in written_instead().items():
-        # A room may still be an attribute of the package, or a folder of the same name: names in it have moved.
-        if not isinstance(getattr(pc, old.removeprefix("paretoclf."), None), ModuleType):
-            with pytest.raises((AttributeError, ImportError)):
-                found(old)
-        for name in re.findall(r"`((?:paretoclf|examples)\.[\w.]+)`", new):
-            found(name)

@@ -23,13 +23,23 @@ def problem(objective, *rows):
     return cp.Problem(cp.Minimize(objective), list(rows))
 
 
+def divided():
+    """A path within eps along the divisor of squares, beside its value in closed form."""
+    divisor = cp.Variable(name="divisor")
+    rows = [cp.quad_over_lin(X - 1, divisor) <= 1, divisor == 1 + L]
+    path = pc.trace(problem(cp.sum(X), *rows), {L: 1}, {L: 2}, eps=1e-3, progress=False)
+    low, high = path.bounds(0.5)
+    assert low <= X.size - np.sqrt(2.5 * X.size) <= high
+    return path
+
+
 def lasso():
     return problem(SQUARES + L * cp.norm1(X))
 
 
-def within(given, start, stop, eps=1e-4):
-    """A path within eps, beside a solver in the middle."""
-    band = pc.trace(given, start, stop, eps=eps, progress=False)
+def within(given, start, stop, **how):
+    """A path within eps, or a curve, beside a solver in the middle."""
+    band = pc.trace(given, start, stop, **(how or {"eps": 1e-4}), progress=False)
     for parameter in start:
         parameter.value = 0.5 * (np.asarray(start[parameter]) + np.asarray(stop[parameter]))
     given.solve(solver="CLARABEL", tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
@@ -149,7 +159,12 @@ CASES = {
     ),
     "an equation has no path within eps": (
         lambda: pc.trace(moving_equation(), {L: 1}, {L: 2}),
-        r"l must not move the matrix A(?!.*eps).*sweep solves it at values",
+        r"l must not move the matrix A(?!.*eps).*Pass curve=True .*or use sweep$",
+        lambda: within(moving_equation(), {L: 1.0}, {L: 2.0}, curve=True),
+    ),
+    "a moving equation, single values": (
+        lambda: pc.trace(moving_equation(), {L: 1}, {L: 2}),
+        r"or use sweep$",
         lambda: swept(moving_equation(), {L: [1.0, 1.5, 2.0]}),
     ),
     "no map of a cone": (
@@ -188,6 +203,11 @@ CASES = {
         r"must be DPP.*or, to trace in it, a Parameter of its own",
         lambda: exact(lasso(), {L: 1.0}, {L: 4.0}),
     ),
+    "a parameter that divides": (
+        lambda: pc.trace(problem(cp.norm1(X), cp.quad_over_lin(X - 1, 1 + L) <= 1), {L: 1}, {L: 2}, eps=1e-3),
+        r"In place of quad_over_lin\(x, p\) write quad_over_lin\(x, s\) with a Variable s and s == p",
+        divided,
+    ),
     "a function that bends": (
         lambda: pc.trace(problem(SQUARES + BENT * cp.norm1(X)), {L: 1}, {L: 2}),
         r"CallbackParam bent is no affine function of them\. Make it a cvxpy\.Parameter, and trace in that",
@@ -221,7 +241,7 @@ CASES = {
     "no point inside is found": (
         lambda: pc.trace(problem(cp.norm2(X), X[0] <= L, X[0] >= L, X[1] <= 5), {L: 1}, {L: 2}, eps=1e-3),
         r"none was found: see constraint 0, constraint 1\. Write what holds with equality everywhere as equations",
-        lambda: within(problem(cp.norm2(X), X[0] == L, X[1] <= 5), {L: 1.0}, {L: 2.0}, 1e-3),
+        lambda: within(problem(cp.norm2(X), X[0] == L, X[1] <= 5), {L: 1.0}, {L: 2.0}, eps=1e-3),
     ),
     "an infinite bound": (
         lambda: pc.trace(problem(SQUARES + L * X[0], np.array([1, np.inf, 1]) >= X), {L: 1}, {L: 2}),
@@ -285,7 +305,7 @@ CASES = {
     ),
     "an expression for a problem": (
         lambda: pc.trace(SQUARES, {L: 1}, {L: 2}),
-        r"svm must be a formulation of your samples, such as TwoCSVM\(X, y\), a cvxpy\.Problem or a QP",
+        r"problem must be a formulation of your samples, such as TwoCSVM\(X, y\), a cvxpy\.Problem or a QP",
         lambda: exact(lasso(), {L: 1.0}, {L: 2.0}),
     ),
 }

@@ -69,7 +69,7 @@ PRINTED_1 = {
     "ionosphere": (33, 351, 42.0, 0.0, 13.2, 0.0, 22.5, 0.0),
 }
 #: Table 2 as printed: testing asymmetry; 100 x cost and its deviation of the columns "one", "int", "all"; training
-#: asymmetry. The columns "int" and "all" are interchanged (docs/reference/errata.md, eB15).
+#: asymmetry. The columns "int" and "all" are interchanged (docs/research/errata.md, eB15).
 PRINTED_2 = {
     "breast": (0.008, (0.51, 0.07), (0.55, 0.96), (0.51, 0.07), 0.995),
     "dermatology": (0.991, (0.37, 0.05), (0.37, 0.05), (0.37, 0.05), 0.991),
@@ -292,7 +292,7 @@ SMALL = (
 
 
 def report(found: dict[str, AsymmetryStudy], refits: dict[str, float], protocol: Protocol, out: Path | None) -> None:
-    """Print the tables; write them as CSV, and as Markdown for docs/reference/bach2006.md, and draw the costs."""
+    """Print the tables; write them as CSV, and as Markdown for docs/research/bach2006.md, and draw the costs."""
     tables = {
         "table_1": table_1(found), "table_1_always": table_1(found, False), "table_2": table_2(found),
         "table_2_all_folds": table_2(found, 0), "runs": table_of_runs(found, refits),

@@ -1,6 +1,6 @@
 """Every table, figure, numbered statement and algorithm of the five papers: where ours is, and in what it differs.
 
-``python examples/papers/index.py`` prints docs/reference/reproduced.md; a test compares the two, and that every command
+``python examples/papers/index.py`` prints docs/research/reproduced.md; a test compares the two, and that every command
 and every test named there exists.
 """
 
@@ -210,7 +210,7 @@ SHOWN = {
             "Figure 1",
             "yu_quantile.py",
             "8",
-            "../how_to/quantile.md",
+            "experiments.md",
             "two classes, three quantiles",
             "two others",
             "samples are not printed",
@@ -219,7 +219,7 @@ SHOWN = {
             "Figure 2",
             "yu_quantile.py --data FOLDER",
             "35",
-            "../how_to/quantile.md",
+            "experiments.md",
             "three sets; .28 to .32 % of spam's samples at the margin",
             "three sets; 2.67 to 3.78 % of spambase's",
             "the rows of the split",
@@ -229,7 +229,7 @@ SHOWN = {
             "Table 1",
             "yu_quantile.py --table-1 --data FOLDER",
             "7",
-            "../how_to/quantile.md",
+            "experiments.md",
             "lambda 1e-3, 1e-5, 1e-2",
             "by the rule 1e-1, 1e-4, 1e-1; pima with the printed one, too",
             "the rows of the split",
@@ -252,7 +252,7 @@ SHOWN = {
                 f"Figure {k}",
                 "carrizosa2006.py --data FOLDER",
                 "9",
-                "../how_to/carrizosa.md",
+                "experiments.md",
                 what,
                 what,
                 "seed, folds and positive class are not stated",
@@ -266,7 +266,7 @@ SHOWN = {
             "Table 1",
             "carrizosa2006.py --data FOLDER",
             "9",
-            "../how_to/carrizosa.md",
+            "experiments.md",
             "five sets",
             "the same sizes",
             "bupa's five variables: without `drinks`",
@@ -277,7 +277,7 @@ SHOWN = {
             "Figure 1",
             "kim2006.py",
             "8",
-            "../how_to/tradeoff.md",
+            "experiments.md",
             "a sketch",
             "the curve of two classes, with A and B",
             "the paper's has no numbers",
@@ -286,7 +286,7 @@ SHOWN = {
             "Figure 2",
             "kim2006.py",
             "8",
-            "../how_to/tradeoff.md",
+            "experiments.md",
             "a sketch",
             "the same classes, with C and D",
             "the paper's has no numbers",
@@ -295,7 +295,7 @@ SHOWN = {
             "Figure 3",
             "kim2006.py --data FOLDER",
             "51",
-            "../how_to/empirical_tradeoff.md",
+            "experiments.md",
             "ionosphere",
             "ionosphere",
             "ridge, bandwidth and number of splits are not stated",
@@ -385,7 +385,7 @@ STATED = {
         Stated(
             "Proposition 3.1",
             "the dual path is piecewise affine",
-            "tests/path/test_quantile.py::test_proposition_3_1_the_multipliers_are_continuous_and_piecewise_linear",
+            "tests/path/svm/test_quantile_path.py::test_proposition_3_1_the_multipliers_are_continuous_and_piecewise_linear",
         ),
         Stated(
             "Algorithm 1",
@@ -449,7 +449,7 @@ def pictured(paper: str, name: str) -> str:
 LEFT = (
     (BACH, "section 5: several kernels", "`bach2006_kernels.py`: the weights by CVXPY, the path for fixed ones"),
     (DAVENPORT, "section 6 leaves nothing open", ""),
-    (YU, "section 7: quantile regression", "`yu_quantile.py --regression` ([page](../how_to/quantile.md))"),
+    (YU, "section 7: quantile regression", "`yu_quantile.py --regression` ([page](experiments.md))"),
     (
         YU,
         "section 7: several classes",
@@ -476,14 +476,14 @@ LEFT = (
         CARRIZOSA,
         "section 5: the training curve is a surrogate of the population's, which is unknown",
         "bands and tests of curves ([page](../how_to/roc.md)); `carrizosa2006.py --full` shows how far off it is on 10 "
-        "draws ([page](../how_to/carrizosa.md))",
+        "draws ([page](experiments.md))",
     ),
     (CARRIZOSA, "sections 2 and 5: a linear kernel", "any kernel: the theorems are about its feature space"),
-    (KIM, "section 7: confidence bands", "`tradeoff.band(...)` ([page](../how_to/empirical_tradeoff.md))"),
+    (KIM, "section 7: confidence bands", "`tradeoff.band(...)` ([page](experiments.md))"),
     (
         KIM,
         "section 7: generative against discriminative, by the area",
-        "`examples/generative_discriminative.py` ([page](../how_to/empirical_tradeoff.md))",
+        "`examples/generative_discriminative.py` ([page](experiments.md))",
     ),
 )
 

@@ -1,1 +1,1 @@
-"""Where a stranger's solutions and ours meet: rows of numbers from anywhere, their certificates, a suite of tests."""
+"""Checks of solutions that somebody else computed: rows of numbers, their certificates, a suite of hard cases."""

@@ -1,4 +1,4 @@
-"""Where the two worlds meet: an exact path against CVXPY solutions of the same problem."""
+"""Comparison of an exact path, or of a sweep, with CVXPY solutions of the same problem."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from paretoclf.formulations.biobjective_margin import BiobjectiveMargin
 from paretoclf.formulations.quantile_svm import QuantileSVM
 from paretoclf.formulations.two_c_svm import TwoCSVM
 from paretoclf.formulations.two_nu_svm import TwoNuSVM
-from paretoclf.path.cost import Path
-from paretoclf.path.margins import MarginPath
-from paretoclf.path.nu import NuPath
-from paretoclf.path.quantile import QuantilePath
+from paretoclf.path.svm.cost_path import Path
+from paretoclf.path.svm.margin_path import MarginPath
+from paretoclf.path.svm.nu_path import NuPath
+from paretoclf.path.svm.quantile_path import QuantilePath
 from paretoclf.problem.costs import SampleCosts
 from paretoclf.problem.lines import LineOfCosts, LineOfNu, LineOfTau, LineOfTheta, lines_of
 from paretoclf.problem.samples import same_samples
 from paretoclf.solve.compiled import moved
-from paretoclf.solve.cone_proof import refuse_not_convex
 from paretoclf.solve.given_problem import GivenProblem
+from paretoclf.solve.judging.cone_proof import refuse_not_convex
 from paretoclf.solve.sweep import Sweep, sweep
 
 
@@ -45,11 +45,16 @@ class Comparison:
     @property
     def difference(self) -> float:
         """``(path - cvxpy) / max(|cvxpy|, tiny)``: positive where CVXPY's point is better than the path's."""
-        return (self.path_value - self.cvxpy_value) / max(abs(self.cvxpy_value), np.finfo(float).tiny)
+        return _relative(self.path_value, self.cvxpy_value)
+
+
+def _relative(value: float, other: float) -> float:
+    """Difference of two values, relative to the second."""
+    return (value - other) / max(abs(other), np.finfo(float).tiny)
 
 
 class Compared(Tabular):
-    """What agreements have in common: points, each with the relative ``difference`` of two objectives."""
+    """Points, each with the relative ``difference`` of two objectives: the base of both kinds of agreement."""
 
     points: Sequence[Any]
 
@@ -64,7 +69,7 @@ class Compared(Tabular):
     @property
     def worst(self) -> float:
         """Largest relative difference of objectives, either way."""
-        return float(np.max([abs(p.difference) for p in self.points])) if self.points else 0.0
+        return float(np.max([abs(point.difference) for point in self.points])) if self.points else 0.0
 
     def agrees(self, tol: float = AGREE_OBJECTIVE) -> bool:
         """Whether every difference is at most tol."""
@@ -79,21 +84,21 @@ class Agreement(Compared):
 
     @property
     def cvxpy_better(self) -> float:
-        """By how much CVXPY's feasible point beats the path's, at worst (relative; 0 if never)."""
-        return float(np.max([p.difference for p in self.points] + [0.0]))
+        """Largest relative advantage of CVXPY's feasible point over the path's; 0 if it is never better."""
+        return float(np.max([point.difference for point in self.points] + [0.0]))
 
     def __repr__(self) -> str:
         head = f"{'t':>10} {'point':<10} {'C_plus':>11} {'C_minus':>11} {'path':>17} {'CVXPY':>17} {'difference':>10}"
-        rows = [
-            f"{p.t:10.6f} {p.kind:<10} {p.C_plus:11.5g} {p.C_minus:11.5g} {p.path_value:17.10g} "
-            f"{p.cvxpy_value:17.10g} {p.difference:10.1e}"
-            for p in self.points[:SHOWN]
-        ]
+        rows = []
+        for point in self.points[:SHOWN]:
+            where = f"{point.t:10.6f} {point.kind:<10} {point.C_plus:11.5g} {point.C_minus:11.5g}"
+            values = f"{point.path_value:17.10g} {point.cvxpy_value:17.10g} {point.difference:10.1e}"
+            rows.append(f"{where} {values}")
         return listing(head, rows, self.n, self._title())
 
     def _rows(self) -> Iterator[dict[str, Any]]:
-        """One for each point."""
-        yield from ({**vars(p), "difference": p.difference} for p in self.points)
+        """Numbers of each point, by name."""
+        yield from ({**vars(point), "difference": point.difference} for point in self.points)
 
 
 @dataclass(frozen=True)
@@ -108,7 +113,7 @@ class ValueComparison:
     @property
     def difference(self) -> float:
         """``(first - other) / max(|other|, tiny)``."""
-        return (self.value - self.other_value) / max(abs(self.other_value), np.finfo(float).tiny)
+        return _relative(self.value, self.other_value)
 
 
 @dataclass(frozen=True, repr=False)
@@ -120,18 +125,17 @@ class ValueAgreement(Compared):
     def __repr__(self) -> str:
         names = list(self.points[0].values) if self.points else []
         head = "".join(f"{name:>12}" for name in names) + f"{'value':>18}{'other':>18}{'difference':>12}"
-        rows = [
-            "".join(f"{v:12.5g}" for v in p.values.values())
-            + f"{p.value:18.10g}{p.other_value:18.10g}{p.difference:12.1e}"
-            for p in self.points[:SHOWN]
-        ]
+        rows = []
+        for point in self.points[:SHOWN]:
+            parameters = "".join(f"{value:12.5g}" for value in point.values.values())
+            rows.append(f"{parameters}{point.value:18.10g}{point.other_value:18.10g}{point.difference:12.1e}")
         return listing(head, rows, self.n, self._title())
 
     def _rows(self) -> Iterator[dict[str, Any]]:
-        """One for each point: the parameters, both values, and the gap of the other."""
-        for p in self.points:
-            found = {"value": p.value, "other_value": p.other_value, "other_gap": p.other_gap}
-            yield {**p.values, **found, "difference": p.difference}
+        """Parameters of each point, both values, and the gap of the other, by name."""
+        for point in self.points:
+            found = {"value": point.value, "other_value": point.other_value, "other_gap": point.other_gap}
+            yield {**point.values, **found, "difference": point.difference}
 
 
 @overload
@@ -203,26 +207,28 @@ def compare(
         raise InputError("path must be one of two costs: a sweep has no costs per sample to compare with")
     chosen = _points(path.breakpoints, n, rng)
     costs = [path.costs(t) for t, _ in chosen]
-    reference = sweep(svm, C_plus=[c.C_plus for c in costs], C_minus=[c.C_minus for c in costs], progress=False)
-    return Agreement(
-        tuple(
-            Comparison(t, kind, c.C_plus, c.C_minus, path.at(t).value, solution.value, solution.certificate.gap)
-            for (t, kind), c, solution in zip(chosen, costs, reference, strict=True)
-        )
-    )
+    plus = [each.C_plus for each in costs]
+    minus = [each.C_minus for each in costs]
+    reference = sweep(svm, C_plus=plus, C_minus=minus, progress=False)
+    points = []
+    for (t, kind), at, theirs in zip(chosen, costs, reference, strict=True):
+        value = path.at(t).value
+        points.append(Comparison(t, kind, at.C_plus, at.C_minus, value, theirs.value, theirs.certificate.gap))
+    return Agreement(tuple(points))
 
 
 def _points(ends: Array, n: int, rng: Rng, some: Array | None = None) -> list[tuple[float, str]]:
     """Breakpoints (or some of them), middles of pieces and random parameters, a third each, in order."""
     rng = check_rng(rng)
-    sizes = [(n + 2) // 3, (n + 1) // 3, n // 3]
-    return sorted(
-        [
-            *((float(t), "breakpoint") for t in rng.choice(ends if some is None else some, sizes[0])),
-            *((float(0.5 * (ends[j] + ends[j + 1])), "midpoint") for j in rng.integers(0, ends.size - 1, sizes[1])),
-            *((float(ends[0] + t * (ends[-1] - ends[0])), "random") for t in rng.random(sizes[2])),
-        ]
-    )
+    n_breakpoints, n_middles, n_random = (n + 2) // 3, (n + 1) // 3, n // 3
+    breakpoints = rng.choice(ends if some is None else some, n_breakpoints)
+    pieces = rng.integers(0, ends.size - 1, n_middles)
+    middles = 0.5 * (ends[pieces] + ends[pieces + 1])
+    random = ends[0] + rng.random(n_random) * (ends[-1] - ends[0])
+    found = [(t, "breakpoint") for t in breakpoints.tolist()]
+    found += [(t, "midpoint") for t in middles.tolist()]
+    found += [(t, "random") for t in random.tolist()]
+    return sorted(found)
 
 
 def _same(path: Any, svm: Any) -> bool:
@@ -231,6 +237,7 @@ def _same(path: Any, svm: Any) -> bool:
 
 
 def _compare_quantiles(path: QuantilePath, svm: QuantileSVM, n: int, rng: Rng) -> ValueAgreement:
+    """Compare a path of quantiles with its formulation."""
     lines_of(svm, only=LineOfTau)
     if not (_same(path, svm) and svm.bias == path.bias):
         raise InputError("svm must hold the samples, labels and bias that the path was traced on")
@@ -239,15 +246,18 @@ def _compare_quantiles(path: QuantilePath, svm: QuantileSVM, n: int, rng: Rng) -
 
 
 def _compare_margins(path: MarginPath, svm: BiobjectiveMargin, n: int, rng: Rng) -> ValueAgreement:
+    """Compare a path of both margins with its formulation."""
     lines_of(svm, only=LineOfTheta)
     if not (_same(path, svm) and svm.soft == path.soft):
         raise InputError("svm must hold the samples, labels and softness of the path")
     shares = [share for share, _ in _points(path.breakpoints, n, rng)]
+    thetas = [path.theta(share) for share in shares]
     costs = {} if path.slack_costs is None else vars(path.slack_costs)
-    return _values(path, shares, sweep(svm, theta=[path.theta(s) for s in shares], **costs, progress=False))
+    return _values(path, shares, sweep(svm, theta=thetas, **costs, progress=False))
 
 
 def _compare_nu(path: NuPath, svm: TwoNuSVM, n: int, rng: Rng) -> ValueAgreement:
+    """Compare a path of nu with its formulation."""
     lines_of(svm, only=LineOfNu)
     if not _same(path, svm):
         raise InputError("svm must hold the samples and labels that the path was traced on")
@@ -263,16 +273,16 @@ def _compare_nu(path: NuPath, svm: TwoNuSVM, n: int, rng: Rng) -> ValueAgreement
     return _values(path, chosen, sweep(svm, **columns, progress=False))
 
 
-def _values(path: QuantilePath | MarginPath | NuPath, points: list[float], reference: Sweep) -> ValueAgreement:
-    return ValueAgreement(
-        tuple(
-            ValueComparison(theirs.values, path.at(t).value, theirs.value, theirs.certificate.gap)
-            for t, theirs in zip(points, reference, strict=True)
-        )
-    )
+def _values(path: QuantilePath | MarginPath | NuPath, at: list[float], reference: Sweep) -> ValueAgreement:
+    """Values of a path beside those of a sweep at the same parameters."""
+    points = []
+    for t, theirs in zip(at, reference, strict=True):
+        points.append(ValueComparison(theirs.values, path.at(t).value, theirs.value, theirs.certificate.gap))
+    return ValueAgreement(tuple(points))
 
 
 def _compare_sweep(first: Sweep, other: Formulation, n: int, rng: Rng) -> ValueAgreement:
+    """Compare a sweep with another formulation of the same problem."""
     check_count(n, "n", 1)
     if not isinstance(other, Formulation):
         raise InputError(f"svm must be a formulation, got {what_it_is(other)}")
@@ -290,11 +300,9 @@ def _compare_sweep(first: Sweep, other: Formulation, n: int, rng: Rng) -> ValueA
     if n < len(first):
         chosen = np.sort(check_rng(rng).choice(len(first), n, replace=False))
     solutions = [first[int(k)] for k in chosen]
-    columns: dict[str, Any] = {name: [s.values[name] for s in solutions] for name in names}
+    columns: dict[str, Any] = {name: [solution.values[name] for solution in solutions] for name in names}
     reference = sweep(other, **columns, progress=False)
-    return ValueAgreement(
-        tuple(
-            ValueComparison(mine.values, mine.value, theirs.value, theirs.certificate.gap)
-            for mine, theirs in zip(solutions, reference, strict=True)
-        )
-    )
+    points = []
+    for mine, theirs in zip(solutions, reference, strict=True):
+        points.append(ValueComparison(mine.values, mine.value, theirs.value, theirs.certificate.gap))
+    return ValueAgreement(tuple(points))

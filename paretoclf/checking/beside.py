@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,41 +12,46 @@ import numpy as np
 from paretoclf.checking.multipliers import dual_error
 from paretoclf.common.checks import Array, Mask, real_array
 from paretoclf.common.errors import InputError
-from paretoclf.common.tables import SHOWN, Tabular, listing, rounded_up
+from paretoclf.common.tables import SHOWN, listing, rounded_up
 from paretoclf.common.tolerances import AFFINE, CERTIFY, STRANGERS
 from paretoclf.engine.reduction.program import between as between_ends
-from paretoclf.path.along import those
-from paretoclf.path.of_cones import ConePath
-from paretoclf.path.of_problem import ProblemPath
-from paretoclf.proof.cone_line import ConeLine
-from paretoclf.proof.scale import Objective, Scale, largest_of_rows
+from paretoclf.path.base.points import those
+from paretoclf.path.programs.eps_path import ConePath
+from paretoclf.path.programs.problem_path import ProblemPath
+from paretoclf.proof.verdicts.certificate import Certificate
+from paretoclf.proof.verdicts.report import Report
+from paretoclf.proof.verdicts.scale import Objective, Scale, largest_of_rows
 
 
 @dataclass(frozen=True, repr=False)
-class JudgedPoints(Tabular):
+class JudgedPoints(Report):
     """Somebody's path beside a proved one, at its knots and between them; prints as a table.
 
     Attributes
     ----------
     t : array of shape (k,)
     excess : array of shape (k,)
-        By how much its objective is worse than the proved optimal value, relative to ``scales``.
+        Difference of its objective and the proved optimal value, positive where it is worse, relative to ``scales``.
     violation : array of shape (k,)
         The largest violation of a constraint, relative to 1 + the larger of its sides.
     tol : float
     dual : array of shape (k,)
-        How far multipliers are from optimal ones; 0 where none are given, nan where that is not known.
+        Residual of the multipliers; 0 where none are given, nan where it is not known.
     scales : tuple of Scale
-        What the excess at each t is relative to, whatever happens at others: the largest of the size of the optimal
-        value, a thousandth of the largest term of the objective, and a hundredth of its unit.
+        Scale of the excess at each t, whatever happens at others: the largest of the size of the optimal value, a
+        thousandth of the largest term of the objective, and a hundredth of its unit.
     left : array of shape (k,)
-        What the proof of the path leaves open there, relative to the same.
+        Uncertainty of the optimal value, as far as the path is proved, relative to ``scales``.
+    best : array of shape (k,)
+        The path's own optimal value at each t.
     proved : bool
         Whether the path is proved, if only within its own eps.
     parameters : mapping of str to array of shape (k,)
         The numbers among the parameters that move, at each t.
     given : array of shape (k,)
         Which of the points were given. The others lie between two of them.
+    sense : {1, -1}
+        -1 where the objective is maximised.
     """
 
     t: Array
@@ -55,23 +61,56 @@ class JudgedPoints(Tabular):
     dual: Array
     scales: tuple[Scale, ...] = field(repr=False)
     left: Array = field(repr=False)
+    best: Array = field(repr=False)
     proved: bool = True
     parameters: Mapping[str, Array] = field(default_factory=dict)
     given: Mask = field(default_factory=lambda: np.zeros(0, dtype=np.bool_), repr=False)
+    sense: int = field(default=1, repr=False)
 
     @property
     def open(self) -> float:
         """The most that the proof of the path leaves open, relative to the scale there."""
         return float(np.max(self.left))
 
-    @property
-    def verdicts(self) -> list[str]:
-        """The verdict on each point: ``"optimal"``, ``"not optimal"``, or ``"undecided"``, and `reasons` has why."""
-        return [verdict for verdict, _ in self._judged]
+    def __len__(self) -> int:
+        return int(self.t.size)
 
-    @property
+    def __getitem__(self, k: int) -> Certificate:
+        """Certificate of point k, against what is proved of the optimal value there."""
+        return self.certificates[k]
+
+    @cached_property
+    def certificates(self) -> tuple[Certificate, ...]:
+        """Certificate of each point, against what is proved of the optimal value there."""
+        return tuple(self._certificate(k) for k in range(len(self)))
+
+    def _certificate(self, k: int) -> Certificate:
+        """Certificate of a point whose excess is known up to what the proof of the path leaves open."""
+        excess, left, dual = float(self.excess[k]), float(self.left[k]), float(self.dual[k])
+        scale, best = self.scales[k], float(self.best[k])
+        violation = float(np.nan_to_num(self.violation[k], nan=np.inf))
+        certain = abs(excess) - left
+        if excess < 0.0 and violation <= CERTIFY:
+            certain = 0.0  # violations that a solver leaves may buy a better value: that refutes nothing
+        return Certificate(
+            primal_value=best + self.sense * excess * scale.size,
+            dual_value=best - self.sense * left * scale.size,
+            gap=excess + left,
+            scale=scale.size,
+            primal={"constraints": violation},
+            dual={"multipliers": dual, "dual program: multipliers": max(0.0, dual - left)},
+            shortfall=max(0.0, certain) * scale.size,
+            relative_to=scale,
+        )
+
+    @cached_property
+    def verdicts(self) -> list[str]:
+        """Verdict on each point: ``"optimal"``, ``"not optimal"``, or ``"undecided"``, and `reasons` has why."""
+        return [certificate.verdict(self.tol) for certificate in self.certificates]
+
+    @cached_property
     def reasons(self) -> list[str]:
-        """Why a point is not optimal, or undecided; an empty text where it is optimal.
+        """Reason why a point is not optimal, or undecided; an empty text where it is optimal.
 
         ``"infeasible"``: a constraint is violated; ``"there is a better point"``, that of the path; ``"no feasible
         point is that good"``: the value is beyond the optimal one, by small violations; ``"wrong dual"``: a multiplier
@@ -79,43 +118,31 @@ class JudgedPoints(Tabular):
         leaves them; ``"known within 1e-02 only: refine it"``: so far the path is proved, and no further; ``"the path is
         not proved"``; ``"the multipliers could not be judged"``.
         """
-        return [reason for _, reason in self._judged]
+        return [self._reason(k, verdict) for k, verdict in enumerate(self.verdicts)]
 
-    @property
-    def _judged(self) -> list[tuple[str, str]]:
-        return [self._verdict(k) for k in range(self.t.size)]
+    def _reason(self, k: int, verdict: str) -> str:
+        """Reason of the verdict on point k; empty where it is optimal."""
+        if verdict == "optimal":
+            return ""
+        return self._refuted(k) if verdict == "not optimal" else self._unknown(k)
 
-    def _verdict(self, k: int) -> tuple[str, str]:
-        """Verdict and reason of a point."""
-        excess, violation = float(self.excess[k]), float(self.violation[k])
-        dual, left = float(self.dual[k]), float(self.left[k])
-        if not violation <= self.tol:
-            return "not optimal", "infeasible"
-        if excess > self.tol + left:
-            return "not optimal", "there is a better point"
-        if excess < -self.tol - left:
-            if violation <= CERTIFY:
-                return "undecided", f"violations within {CERTIFY:.0e} buy that value"
-            return "not optimal", "no feasible point is that good"
-        if dual > self.tol + left:
-            return "not optimal", "wrong dual"
-        if max(abs(excess), left) <= self.tol and dual <= self.tol:
-            return "optimal", ""
-        return "undecided", self._unknown(dual, left)
+    def _refuted(self, k: int) -> str:
+        """Reason why point k is not optimal."""
+        certificate = self.certificates[k]
+        if certificate.primal_residual > self.tol:
+            return "infeasible"
+        if certificate.shortfall and certificate.shortfall > self.tol * certificate.scale:
+            return "there is a better point" if self.excess[k] > 0.0 else "no feasible point is that good"
+        return "wrong dual"
 
-    def _unknown(self, dual: float, left: float) -> str:
-        """Why nothing is decided."""
-        if np.isnan(dual):
+    def _unknown(self, k: int) -> str:
+        """Reason why nothing is decided of point k."""
+        uncertainty = float(self.left[k])
+        if self.excess[k] < -self.tol - uncertainty:
+            return f"violations within {CERTIFY:.0e} buy that value"
+        if np.isnan(self.dual[k]):
             return "the multipliers could not be judged"
-        return f"known within {rounded_up(left)} only: refine it" if self.proved else "the path is not proved"
-
-    def first_failure(self) -> int | None:
-        """Index of the first point that is not proved optimal, or None."""
-        return next((k for k, verdict in enumerate(self.verdicts) if verdict != "optimal"), None)
-
-    def passes(self) -> bool:
-        """Whether it is optimal everywhere."""
-        return self.first_failure() is None
+        return f"known within {rounded_up(uncertainty)} only: refine it" if self.proved else "the path is not proved"
 
     def explain(self, k: int | None = None) -> str:
         """Say in words what was found at one point, and what its numbers are relative to.
@@ -130,7 +157,7 @@ class JudgedPoints(Tabular):
             k = int(np.argmax(np.abs(self.excess))) if first is None else first
         k = range(self.t.size)[k]
         at = {name: each[k] for name, each in self.parameters.items()}
-        scale, verdict = self.scales[k], ": ".join(filter(None, self._judged[k]))
+        scale, verdict = self.scales[k], self._said[k]
         excess = self.excess[k]
         worse = "better" if excess < 0 else "worse"
         share, size = abs(excess), scale.size
@@ -145,21 +172,26 @@ class JudgedPoints(Tabular):
         names = ("t", *self.parameters, "excess", "violation")
         head = " ".join([*(f"{name:>10}" for name in names), f"{'relative to':>16}", " verdict"])
         rows = []
-        for k, (row, verdict) in enumerate(zip(self.records()[:SHOWN], self._judged, strict=False)):
+        for k, (row, said) in enumerate(zip(self.records()[:SHOWN], self._said, strict=False)):
             moving = " ".join(f"{each[k]:10.6g}" for each in self.parameters.values())
             numbers = f"{row['excess']:10.1e} {row['violation']:10.1e} {self.scales[k].briefly:>16}"
-            said = ": ".join(filter(None, verdict))
             rows.append(f"{row['t']:10.6f} {moving}{' ' if moving else ''}{numbers}  {said}")
         return listing(head, rows, self.t.size, self._title())
 
+    @cached_property
+    def _said(self) -> list[str]:
+        """Verdict and reason of each point, as they are printed."""
+        pairs = zip(self.verdicts, self.reasons, strict=True)
+        return [": ".join(filter(None, pair)) for pair in pairs]
+
     def _title(self) -> str:
-        judged, first = self._judged, self.first_failure()
+        first = self.first_failure()
         said = f"{self.verdicts.count('optimal')} of {self.t.size} points are optimal to {self.tol:g}"
         if first is None:
             return said
         at = {name: each[first] for name, each in self.parameters.items()}
         where = f"t = {self.t[first]:.6g}{those(at)}"
-        said = f"{said}; the first that is not, at {where}: {': '.join(judged[first])}"
+        said = f"{said}; the first that is not, at {where}: {self._said[first]}"
         if not self._all_given_are_optimal():
             return said
         return (
@@ -168,13 +200,13 @@ class JudgedPoints(Tabular):
         )
 
     def _all_given_are_optimal(self) -> bool:
-        """Whether what was given is optimal, point by point."""
+        """Whether every point that was given is optimal."""
         pairs = zip(self.verdicts, self.given.tolist(), strict=False)
         of_given = [verdict for verdict, given in pairs if given]
         return bool(of_given) and all(verdict == "optimal" for verdict in of_given)
 
     def _rows(self) -> Iterator[dict[str, Any]]:
-        for k, (verdict, reason) in enumerate(self._judged):
+        for k, (verdict, reason) in enumerate(zip(self.verdicts, self.reasons, strict=True)):
             named = {name: float(getattr(self, name)[k]) for name in ("t", "excess", "violation", "dual")}
             named["scale"] = self.scales[k].size
             moving = {name: float(each[k]) for name, each in self.parameters.items()}
@@ -197,14 +229,14 @@ def judge_beside(
     path : ProblemPath or ConePath
         The proved one.
     t : array of shape (k,)
-        Its knots, in that path; of two at one t the first is the end of the piece before.
+        Knots of the judged path, as t of the proved one; of two at one t the first is the end of the piece before.
     variables : mapping of str to array of shape (k, ...)
         Every variable of the problem at the knots.
     duals : mapping of str to array of shape (k, ...), optional
         Multipliers of constraints, by their names, with CVXPY's signs.
     tol : float
-        How far objective, multipliers and each constraint may be off, relative to their size. Beside a path within
-        eps, what is closer than that to its points is undecided where tol is smaller than eps.
+        Largest residual of objective, multipliers and each constraint, relative to their size. Beside a path within
+        eps, points that are closer than that to its own are undecided where tol is smaller than eps.
     between : bool
         Whether it is linear between knots, and judged there: at every breakpoint of the proved path and in the middle
         of each two points. The excess is a parabola between them, so that no more than a quarter of what is found
@@ -230,46 +262,65 @@ def judge_beside(
         given[name] = _at_knots(variables[name], name, (knots.size, *reading.shape))
     theirs = {}
     for name, value in (duals or {}).items():
-        if name not in path.program.multipliers:
-            known = ", ".join(path.program.multipliers) or "none"
+        if name not in path.program.all_multipliers:
+            known = ", ".join(path.program.all_multipliers) or "none"
             raise InputError(f"duals must be of constraints whose multiplier is known, {known}, got {name!r:.100}")
-        theirs[name] = _at_knots(value, name, (knots.size, *path.program.multipliers[name].shape))
-    where = _places(knots, path.breakpoints if between else None)
-    found, wrong = [], []
-    for s, j, share in where:
-        found.append(source.tried(s, _on_piece(given, j, share)))
-        wrong.append(_dual_error(path, s, _on_piece(theirs, j, share)) if theirs else 0.0)
-    at, tried = np.array([s for s, _, _ in where]), np.array(found)
-    best = np.array([path.value(s) for s, _, _ in where])
+        theirs[name] = _at_knots(value, name, (knots.size, *path.program.all_multipliers[name].shape))
+    places = _places(knots, path.breakpoints if between else None)
+    tried, dual = [], []
+    for t_here, piece, share in places:
+        tried.append(source.tried(t_here, _on_piece(given, piece, share)))
+        dual.append(_dual_error(path, t_here, _on_piece(theirs, piece, share)) if theirs else 0.0)
+    objective, violation = np.array(tried).T
+    at = np.array([t_here for t_here, _, _ in places])
+    best = np.array([path.value(t_here) for t_here, _, _ in places])
     scales = scales_along(path, at, best)
     sizes = np.array([scale.size for scale in scales])
     with np.errstate(over="ignore"):  # where the value is 0 all along
-        excess = path.program.sense * (source.sign * tried[:, 0] - best) / sizes
-    there = [path.parameters(s) for s in at]
-    moving = {name: np.array([p[name] for p in there]) for name, value in there[0].items() if np.ndim(value) == 0}
-    left, proved = _left_open(path, at) / sizes, path.proof.passes()
+        excess = path.program.sense * (source.sign * objective - best) / sizes
+    uncertainty = _uncertainty(path, at) / sizes
     if not isinstance(path, ConePath):
-        left = np.maximum(left, path.proof.residual.max(initial=0.0))
-    violation, dual = tried[:, 1], np.array(wrong)
-    given_there = np.isin(at, knots)
-    return JudgedPoints(at, excess, violation, tol, dual, scales, left, proved, moving, given_there)
+        uncertainty = np.maximum(uncertainty, path.proof.residual.max(initial=0.0))
+    return JudgedPoints(
+        t=at,
+        excess=excess,
+        violation=violation,
+        tol=tol,
+        dual=np.array(dual),
+        scales=scales,
+        left=uncertainty,
+        best=best,
+        proved=path.proof.passes(),
+        parameters=_numbers_along(path, at),
+        given=np.isin(at, knots),
+        sense=path.program.sense,
+    )
+
+
+def _numbers_along(path: ProblemPath | ConePath, at: Array) -> dict[str, Array]:
+    """The numbers among the parameters that depend on t, at each t."""
+    parameters = [path.parameters(t) for t in at]
+    names = [name for name, value in parameters[0].items() if np.ndim(value) == 0]
+    return {name: np.array([each[name] for each in parameters]) for name in names}
 
 
 def scales_along(path: ProblemPath | ConePath, at: Array, values: Array) -> tuple[Scale, ...]:
     """The scales of differences from the optimal value at each t, by the path's own point there."""
-    line, found = path.program, []
+    line = path.program
     sizes = largest_of_rows(line.A)
+    found = []
     for t, value in zip(at.tolist(), values.tolist(), strict=True):
-        P, A = line.matrices(t) if isinstance(line, ConeLine) else (line.P, line.A)
+        P, A = line.matrices(t)
         rows = sizes if A is line.A else largest_of_rows(A)
         q, b, constant = (between_ends(ends, t) for ends in (line.q, line.b, line.constant))
         objective = Objective(P, q, float(constant), rows, b)
-        found.append(objective.scale(path.compiled(t)[0], value))
+        point, _ = path.compiled(t)
+        found.append(objective.scale(point, value))
     return tuple(found)
 
 
-def _left_open(path: ProblemPath | ConePath, at: Array) -> Array:
-    """How far the optimal value at each t may be from the path's, as far as that is proved."""
+def _uncertainty(path: ProblemPath | ConePath, at: Array) -> Array:
+    """Bound on the difference of the optimal value and the path's at each t, as far as that is proved."""
     if isinstance(path, ConePath):
         if path.proof.why:
             return np.full(at.size, np.inf)
@@ -280,7 +331,7 @@ def _left_open(path: ProblemPath | ConePath, at: Array) -> Array:
 
 
 def _dual_error(path: ProblemPath | ConePath, t: float, duals: Mapping[str, Array]) -> float:
-    """How far multipliers are from those of any optimum, beside the path's own."""
+    """Residual of multipliers as those of an optimum, beside the path's own."""
     x, own = path.compiled(t)
     return dual_error(path.program, t, x, duals, own)
 
@@ -296,19 +347,24 @@ def _at_knots(value: Any, name: str, shape: tuple[int, ...]) -> Array:
 
 
 def _places(knots: Array, breakpoints: Array | None) -> list[tuple[float, int, float]]:
-    """Where a path is judged: t, the piece (-1 - k at knot k itself), and how far along it."""
+    """Places at which a path is judged: t, the piece (-1 - k at knot k itself), and the share of the piece before t."""
     found = []
     for k, knot in enumerate(knots.tolist()):
         found.append((knot, -1 - k, 0.0))
         if breakpoints is None or k + 1 == knots.size or knots[k + 1] <= knot:
             continue
-        inside = breakpoints[(breakpoints > knot + AFFINE) & (breakpoints < knots[k + 1] - AFFINE)]
-        ends = np.array([knot, *inside, knots[k + 1]])
-        for at in np.sort(np.concatenate([inside, 0.5 * (ends[:-1] + ends[1:])])).tolist():
-            found.append((at, k, (at - knot) / (float(knots[k + 1]) - knot)))
+        following = float(knots[k + 1])
+        is_inside = (breakpoints > knot + AFFINE) & (breakpoints < following - AFFINE)
+        inside = breakpoints[is_inside]
+        ends = np.array([knot, *inside, following])
+        middles = 0.5 * (ends[:-1] + ends[1:])
+        for t in np.sort(np.concatenate([inside, middles])).tolist():
+            found.append((t, k, (t - knot) / (following - knot)))
     return found
 
 
-def _on_piece(values: Mapping[str, Array], j: int, share: float) -> dict[str, Any]:
-    """What is linear between knots j and j + 1, so far along; of a negative j at knot -1 - j."""
-    return {name: each[-1 - j] if j < 0 else between_ends(each[j : j + 2], share) for name, each in values.items()}
+def _on_piece(values: Mapping[str, Array], piece: int, share: float) -> dict[str, Any]:
+    """Interpolate between knots j and j + 1 of piece j; a piece of -1 - k means knot k itself."""
+    if piece < 0:
+        return {name: each[-1 - piece] for name, each in values.items()}
+    return {name: between_ends(each[piece : piece + 2], share) for name, each in values.items()}

@@ -1,7 +1,7 @@
 """A foreign path between its knots: everything affine from one row to the next, proved or refuted for every point.
 
-Each stretch between two rows is handed to the proof of whole lines (`paretoclf.proof`). Where its bound does not close,
-three points inside are judged one by one: one that is not optimal refutes the stretch; otherwise it is cut in two.
+Each segment between two rows is handed to the proof of whole lines (`paretoclf.proof`). Where its bound does not close,
+three points inside are judged one by one: one that is not optimal refutes the segment; otherwise it is cut in two.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from paretoclf.common.errors import InputError
 from paretoclf.problem.costs import SampleCosts, per_sample
 from paretoclf.problem.lines import LineOfCosts, LineOfNu, LineOfTau
 from paretoclf.problem.nu import caps_of
-from paretoclf.proof.certificates import Certificate
-from paretoclf.proof.line import LineProof
-from paretoclf.proof.proving import prove
-from paretoclf.proof.soft_margin import SoftMargin
+from paretoclf.proof.lines.classifier_lines import prove_classifiers
+from paretoclf.proof.points.soft_margin import SoftMargin
+from paretoclf.proof.segments.line_proof import LineProof
+from paretoclf.proof.verdicts.certificate import Certificate
 
-#: How often a stretch is cut in two before it is left open.
+#: Number of times that a segment is cut in two before it is left undecided.
 DEPTH = 8
 
 
 @dataclass(frozen=True)
 class Stretch:
-    """What is known of every point between two rows.
+    """Verdict on every point between two rows.
 
     Attributes
     ----------
@@ -40,9 +40,9 @@ class Stretch:
     status : {"optimal", "not optimal", "undecided"}
         Undecided: neither a proof nor a point that fails was found.
     certificate : Certificate
-        The proof with the largest residual or gap; of a stretch that is not optimal that of the point that fails.
+        The proof with the largest residual or gap; of a segment that is not optimal that of the point that fails.
     share : float or None
-        Where that point is, from 0 at the row to 1 at the next.
+        Position of the point that fails, from 0 at the row to 1 at the next.
     """
 
     first: int
@@ -53,7 +53,7 @@ class Stretch:
 
 
 def stretches(formulation: Any, rows: Sequence[Row], tol: float) -> tuple[Stretch, ...]:
-    """Prove or refute what lies between consecutive rows.
+    """Prove or refute that everything between consecutive rows is optimal.
 
     Parameters
     ----------
@@ -80,14 +80,14 @@ def stretches(formulation: Any, rows: Sequence[Row], tol: float) -> tuple[Stretc
 
 
 def _complete(formulation: Any, row: Row, k: int) -> Row:
-    """The row with every number that the proof needs."""
+    """Complete a row by every number that the proof needs."""
     if row.numbers.get("alpha") is None:
         raise InputError(f"solutions[{k}]: alpha must be given for between=True")
     given = row.numbers.keys() & {"b", "b_at_origin"}
     if not given and formulation.lines is not LineOfTau:
         raise InputError(f"solutions[{k}]: b must be given for between=True")
-    n, gram = formulation.gram.n, formulation.gram
-    numbers: dict[str, Any] = {"alpha": check_vector(row.numbers["alpha"], n, "alpha")}
+    gram = formulation.gram
+    numbers: dict[str, Any] = {"alpha": check_vector(row.numbers["alpha"], gram.n, "alpha")}
     if row.numbers.get("w") is not None and gram.quadratic.width:
         numbers["w"] = check_vector(row.numbers["w"], gram.quadratic.width, "w")
     if given:
@@ -104,46 +104,49 @@ def _complete(formulation: Any, row: Row, k: int) -> Row:
     return Row(values, numbers)
 
 
-def _between(a: Row, b: Row, share: float) -> Row:
-    """Everything affine from one row to another."""
+def _between(first: Row, last: Row, share: float) -> Row:
+    """Interpolate linearly from one row to another."""
 
-    def mixed(x: Mapping[str, Any], z: Mapping[str, Any]) -> dict[str, Any]:
-        return {name: (1.0 - share) * x[name] + share * z[name] for name in x if name in z and name != "costs"}
+    def mixed(at_first: Mapping[str, Any], at_last: Mapping[str, Any]) -> dict[str, Any]:
+        names = [name for name in at_first if name in at_last and name != "costs"]
+        return {name: (1.0 - share) * at_first[name] + share * at_last[name] for name in names}
 
-    values, numbers = mixed(a.values, b.values), mixed(a.numbers, b.numbers)
+    values = mixed(first.values, last.values)
+    numbers = mixed(first.numbers, last.numbers)
     if "caps" in numbers:
         values["costs"] = SampleCosts(numbers["caps"])
     return Row(values, numbers)
 
 
-def _settled(formulation: Any, a: Row, b: Row, k: int, tol: float) -> Stretch:
+def _settled(formulation: Any, first: Row, last: Row, k: int, tol: float) -> Stretch:
+    """Verdict on the segment from row k to the next."""
     worst: list[Certificate] = []
-    for low, high, proof in _proofs(formulation, a, b, tol):
+    for low, high, proof in _proofs(formulation, first, last, tol):
         if proof.passes(tol):
             worst.append(proof.worst)
             continue
         for part in (0.5, 0.25, 0.75):
             share = low + part * (high - low)
-            found = certificate_of(formulation, _between(a, b, share))
+            found = certificate_of(formulation, _between(first, last, share))
             if found.verdict(tol) == "not optimal":
                 return Stretch(k, k + 1, "not optimal", found, share)
         return Stretch(k, k + 1, "undecided", proof.worst)
-    return Stretch(k, k + 1, "optimal", max(worst, key=lambda c: c.off_by))
+    return Stretch(k, k + 1, "optimal", max(worst, key=lambda certificate: certificate.off_by))
 
 
-def _proofs(formulation: Any, a: Row, b: Row, tol: float) -> Iterator[tuple[float, float, LineProof]]:
-    """Proofs of parts that cover a stretch; one that fails comes where a point refutes it, or cuts are used up."""
+def _proofs(formulation: Any, first: Row, last: Row, tol: float) -> Iterator[tuple[float, float, LineProof]]:
+    """Proofs of parts that cover a segment; one that fails comes where a point refutes it, or cuts are used up."""
     parts = [(0.0, 1.0, DEPTH)]
     while parts:
         low, high, depth = parts.pop()
-        ends = [_between(a, b, s) for s in (low, high)]
+        ends = [_between(first, last, share) for share in (low, high)]
         problem = _ENDS[formulation.lines](formulation, *ends)
-        proof = _without_value(prove(problem, _knots(*ends)))
+        proof = _without_value(prove_classifiers(problem, _knots(*ends)))
         if proof.holds(tol) or not depth:
             yield low, high, proof
             continue
         middle = 0.5 * (low + high)
-        if not certificate_of(formulation, _between(a, b, middle)).passes(tol):
+        if not certificate_of(formulation, _between(first, last, middle)).passes(tol):
             yield low, high, proof
             continue
         parts += [(middle, high, depth - 1), (low, middle, depth - 1)]
@@ -167,63 +170,69 @@ class _Knots:
 
     @property
     def index(self) -> Index:
+        """Indices of the samples that are listed: all."""
         return np.arange(self.a0.size)
 
     @property
     def ptr(self) -> Index:
+        """Begin and end of the list of each segment."""
         return np.array([0, self.a0.size])
 
     @property
     def state(self) -> Any:
+        """Active set that is claimed for the samples: none."""
         return np.zeros(self.a0.size, dtype=np.int8)
 
 
-def _knots(a: Row, b: Row) -> _Knots:
+def _knots(first: Row, last: Row) -> _Knots:
+    """Numbers of two rows in the form that the proof of a line reads."""
+
     def at(row: Row, name: str) -> Array:
         return np.array([float(row.numbers.get(name, 0.0))])
 
-    w = np.stack([a.numbers["w"], b.numbers["w"]]) if "w" in a.numbers and "w" in b.numbers else None
-    return _Knots(
-        a.numbers["alpha"],
-        b.numbers["alpha"],
-        at(a, "b_at_origin"),
-        at(b, "b_at_origin"),
-        w,
-        at(a, "rho"),
-        at(b, "rho"),
-    )
+    slopes = [row.numbers["w"] for row in (first, last) if "w" in row.numbers]
+    w = np.stack(slopes) if len(slopes) == 2 else None
+    intercepts = at(first, "b_at_origin"), at(last, "b_at_origin")
+    margins = at(first, "rho"), at(last, "rho")
+    return _Knots(first.numbers["alpha"], last.numbers["alpha"], *intercepts, w, *margins)
 
 
 def _without_value(proof: LineProof) -> LineProof:
-    """Knots claim no optimal values."""
-    return replace(proof, residuals={name: r for name, r in proof.residuals.items() if name != "value"})
+    """Drop the residual of optimal values from a proof: knots claim none."""
+    residuals = {name: residual for name, residual in proof.residuals.items() if name != "value"}
+    return replace(proof, residuals=residuals)
 
 
-def _of_costs(formulation: Any, a: Row, b: Row) -> SoftMargin:
-    y, weight = formulation.y, getattr(formulation, "sample_weight", 1.0)
+def _of_costs(formulation: Any, first: Row, last: Row) -> SoftMargin:
+    """The 2C-SVM along a line of costs."""
+    y = formulation.y
+    weight = getattr(formulation, "sample_weight", 1.0)
 
     def caps(row: Row) -> Array:
         costs = row.numbers.get("caps")
-        return np.asarray(
-            weight * (np.where(y > 0, row.values["C_plus"], row.values["C_minus"]) if costs is None else costs)
-        )
+        if costs is None:
+            costs = np.where(y > 0, row.values["C_plus"], row.values["C_minus"])
+        return np.asarray(weight * costs)
 
-    return SoftMargin.of(formulation.gram, y, np.stack([caps(a), caps(b)]))
+    return SoftMargin.of(formulation.gram, y, np.stack([caps(first), caps(last)]))
 
 
-def _of_nu(formulation: Any, a: Row, b: Row) -> SoftMargin:
+def _of_nu(formulation: Any, first: Row, last: Row) -> SoftMargin:
+    """The 2nu-SVM along a line of nu and caps."""
     y = formulation.y
-    caps = [caps_of(r.values["asymmetry"], y) for r in (a, b)]
-    total = np.array([a.values["nu"], b.values["nu"]])
+    caps = [caps_of(row.values["asymmetry"], y) for row in (first, last)]
+    total = np.array([first.values["nu"], last.values["nu"]])
     return SoftMargin.of(formulation.gram, y, np.stack(caps), nu=total)
 
 
-def _of_quantile(formulation: Any, a: Row, b: Row) -> SoftMargin:
-    lam = a.values["lam"]
-    if b.values["lam"] != lam:
-        raise InputError(f"lam must be the same at all knots for between=True, got {lam!r} and {b.values['lam']!r}")
-    caps = np.stack([formulation.caps(r.values["tau"]) for r in (a, b)])
-    problem: SoftMargin = formulation.soft_margin(a.values["tau"], lam)
+def _of_quantile(formulation: Any, first: Row, last: Row) -> SoftMargin:
+    """The quantile SVM along a line of tau."""
+    lam = first.values["lam"]
+    other = last.values["lam"]
+    if other != lam:
+        raise InputError(f"lam must be the same at all knots for between=True, got {lam!r} and {other!r}")
+    caps = np.stack([formulation.caps(row.values["tau"]) for row in (first, last)])
+    problem: SoftMargin = formulation.soft_margin(first.values["tau"], lam)
     return replace(problem, caps=caps)
 
 

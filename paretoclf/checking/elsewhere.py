@@ -1,4 +1,4 @@
-"""What other codes give `verify`: paths that it reads, and what another call judges; nothing is imported for that."""
+"""Results of other codes, recognised by their class: which `verify` reads, and which call judges the others."""
 
 from __future__ import annotations
 
@@ -7,51 +7,34 @@ from typing import Any
 
 import numpy as np
 
-#: Whatever is the minimum of a convex function can be judged as that.
-_BY_HAND = (
-    "state what it minimises as a cvxpy.Problem, and give its numbers by the names of the variables: "
-    "grade(problem, {'w': coef, 'b': intercept}, tol=...)"
-)
 
-_LOGISTIC = (
-    "verify(SurrogateRisk(X, y, loss='logistic'), [{'C_plus': C, 'C_minus': C, 'ridge': 1, 'w': coef_[0], "
-    "'b': intercept_}]) judges it, where its penalty is the squared norm"
-)
-
-_LASSO_PATH = (
-    "the lasso at some alphas is no path: state it as a cvxpy.Problem, path = trace(problem, {lam: most}, {lam: 0}), "
-    "and verify(path, {'lam': n * alphas, 'w': coefs.T}, between=False) judges each; lars_path(X, y) is read as it is"
-)
-
-
-def judged_by(given: Any) -> str:
-    """Which call judges this, in words; nothing where none is known.
+def is_minimiser(given: Any) -> bool:
+    """Whether this has coefficients that minimise something, as linear models of scikit-learn and statsmodels do.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from paretoclf.checking.elsewhere import judged_by
-    >>> judged_by((np.ones(3), np.ones((2, 3)), np.zeros(3))).split(":")[0]
-    'the lasso at some alphas is no path'
+    >>> from sklearn.linear_model import Ridge
+    >>> from paretoclf.checking.elsewhere import is_minimiser
+    >>> is_minimiser(Ridge().fit([[0.0], [1.0]], [0.0, 1.0])), is_minimiser([1.0])
+    (True, False)
     """
-    if _is_grid(given):
-        return _LASSO_PATH
-    names = {(cls.__module__.split(".")[0], cls.__name__) for cls in type(given).__mro__}
-    if ("sklearn", "LogisticRegression") in names:
-        return _LOGISTIC
-    if ("sklearn", "Lasso") in names:
-        return f"{_BY_HAND}; lars_path(X, y) and a fitted LassoLars are read as they are"
-    packages = {package for package, _ in names}
+    packages = {package for package, _ in _classes(given)}
     linear = "sklearn" in packages and (hasattr(given, "coef_") or hasattr(given, "dual_coef_"))
-    return _BY_HAND if linear or "statsmodels" in packages else ""
+    return linear or "statsmodels" in packages
 
 
-def _is_grid(given: Any) -> bool:
-    """Whether it is what ``lasso_path`` and ``enet_path`` return: alphas (k,), coefficients (d, k), gaps (k,)."""
-    if not isinstance(given, tuple) or len(given) != 3 or not all(isinstance(each, np.ndarray) for each in given):
-        return False
-    alphas, coefs, gaps = given
-    return bool(alphas.ndim == gaps.ndim == 1 and coefs.ndim == 2 and coefs.shape[1] == alphas.size == gaps.size)
+def grid_of(given: Any) -> tuple[Any, Any] | None:
+    """Alphas (k,) and coefficients (d, k), or (targets, d, k), of what ``lasso_path`` and ``enet_path`` return."""
+    alphas, coefs = given[:2] if isinstance(given, tuple) and 2 <= len(given) <= 4 else (None, None)
+    if not isinstance(coefs, np.ndarray) or coefs.ndim not in (2, 3):
+        return None
+    return (alphas, coefs) if np.shape(alphas) == coefs.shape[-1:] else None
+
+
+def is_fitted(given: Any) -> bool:
+    """Whether this is an estimator, or several of which one is, or what a path of scikit-learn's lasso returned."""
+    several = given if isinstance(given, list | tuple) else [given]
+    return any(map(is_estimator, several)) or is_lars(given) or grid_of(given) is not None
 
 
 def is_estimator(given: Any) -> bool:
@@ -59,22 +42,35 @@ def is_estimator(given: Any) -> bool:
     return hasattr(given, "get_params") and hasattr(given, "fit") and not isinstance(given, type)
 
 
-def is_of_program(X: Any, solutions: Any, parameters: Mapping[str, Any]) -> bool:
-    """Whether `verify` is given the path of a program, or of a code that is known here."""
-    own = ("ProblemPath", "ConePath")
-    ours = any(c.__name__ in own and c.__module__.startswith("paretoclf.") for c in type(X).__mro__)
-    return ours or is_critical_line(X) or is_lars(solutions) or "of" in parameters
+def is_of_another(X: Any, y: Any, solutions: Any, parameters: Mapping[str, Any]) -> bool:
+    """Whether `verify` is given the path of a program, or what a code that is known here returned."""
+    ours = {("paretoclf", "ProblemPath"), ("paretoclf", "ConePath")}
+    known = _is_one_of(X, ours) or is_critical_line(X) or is_fitted(solutions) or "of" in parameters
+    return known or any(map(is_minimiser, (X, y, solutions)))
 
 
 def is_critical_line(given: Any) -> bool:
     """Whether it is an object of cvxcla or of PyPortfolioOpt, by its class; neither is imported for that."""
-    own = {("cvxcla", "CLA"), ("cvxcla", "Lasso"), ("pypfopt", "CLA")}
-    return any((c.__module__.split(".")[0], c.__name__) in own for c in type(given).__mro__)
+    return _is_one_of(given, {("cvxcla", "CLA"), ("cvxcla", "Lasso"), ("pypfopt", "CLA")})
+
+
+def _is_one_of(given: Any, known: set[tuple[str, str]]) -> bool:
+    """Whether it is of a class, or derived from one, that is known by its package and its name."""
+    return not known.isdisjoint(_classes(given))
+
+
+def _classes(given: Any) -> set[tuple[str, str]]:
+    """Packages and names of its class, and of those that it is derived from."""
+    return {(cls.__module__.split(".")[0], cls.__name__) for cls in type(given).__mro__}
 
 
 def is_lars(given: Any) -> bool:
     """Whether it is what ``lars_path`` returns, or a fitted ``LassoLars``."""
     if getattr(given, "method", None) == "lasso" and hasattr(given, "coef_path_"):
         return True
-    triple = isinstance(given, tuple) and len(given) == 3 and isinstance(given[1], list)
-    return triple and np.ndim(given[0]) == 1 and np.ndim(given[2]) == 2 and np.shape(given[2])[1] == np.size(given[0])
+    if not isinstance(given, tuple) or len(given) != 3 or not isinstance(given[1], list):
+        return False
+    alphas, _, coefs = given
+    if np.ndim(alphas) != 1 or np.ndim(coefs) != 2:
+        return False
+    return bool(np.shape(coefs)[1] == np.size(alphas))

@@ -1,6 +1,6 @@
 """The engine of exact paths as a solver: a point of a quadratic or linear program and its multipliers, at a vertex.
 
-Interior points end with multipliers that are all a little off; the engine's are those of one basis, exact up to
+The multipliers of an interior-point method all have small errors; the engine's are those of one basis, exact up to
 rounding, and 0 where they should be.
 """
 
@@ -17,7 +17,7 @@ from paretoclf.engine.general import follow
 from paretoclf.engine.reduction.presolve import reduce
 from paretoclf.engine.reduction.program import ProgramLine
 from paretoclf.problem.parametric_qp import INSIDE, LOWER, UPPER
-from paretoclf.proof.points.cone_program import ConeProgram
+from paretoclf.proof.cones.cone_program import ConeProgram
 
 #: Columns and rows up to which the engine, which is dense, is asked.
 LARGEST = 2500
@@ -40,8 +40,8 @@ def engine_points(program: ConeProgram, guesses: Sequence[tuple[Array, Array]] =
 
     >>> import numpy as np
     >>> from paretoclf.checking.engine_points import engine_points
-    >>> from paretoclf.proof.points.cone import ConeProgram
-    >>> from paretoclf.proof.points.cones import Cone
+    >>> from paretoclf.proof.cones.cone_judge import ConeProgram
+    >>> from paretoclf.proof.cones.cone_kinds import Cone
     >>> program = ConeProgram([[0.0]], np.ones(1), [[-1.0]], np.array([-1.0]), [Cone("nonnegative", 1)])
     >>> [(x.tolist(), z.tolist()) for x, z in engine_points(program, [(np.array([0.9]), np.array([0.8]))])]
     [([1.0], [1.0]), ([1.0], [1.0])]
@@ -51,12 +51,14 @@ def engine_points(program: ConeProgram, guesses: Sequence[tuple[Array, Array]] =
     if not plain or program.indefinite or program.q.size + program.b.size > LARGEST:
         return
     equations = program.cones[0].order if kinds[:1] == ["zero"] else 0
-    P, A = sp.csc_array(program.P), sp.csc_array(program.A)
-    q, b = (np.stack([v, v]) for v in (program.q, program.b))
+    P = sp.csc_array(program.P)
+    A = sp.csc_array(program.A)
+    q = np.stack([program.q, program.q])
+    b = np.stack([program.b, program.b])
     line = ProgramLine(P, A, q, b, np.zeros(2), equations, 1, {}, {})
     for guess in (*guesses, None):
         try:
-            found = _from_nothing(line) if guess is None else _from_point(line, *guess)
+            found = _without_guess(line) if guess is None else _from_point(line, *guess)
         except (DegeneratePathError, StopIteration):  # a guess may be a singular basis
             continue
         if found is not None and all(np.isfinite(each).all() for each in found):
@@ -64,20 +66,26 @@ def engine_points(program: ConeProgram, guesses: Sequence[tuple[Array, Array]] =
 
 
 def _from_point(line: ProgramLine, x: Array, z: Array) -> tuple[Array, Array] | None:
-    """From the inequalities whose multipliers are larger than their slacks, each relative to its size."""
+    """Start from the inequalities whose multipliers are larger than their slacks, each relative to its size."""
     b = line.b[0]
-    slack = (b - line.A @ x) / (1.0 + np.abs(b) + abs(line.A) @ np.abs(x))
+    size = 1.0 + np.abs(b) + abs(line.A) @ np.abs(x)
+    slack = (b - line.A @ x) / size
     active = z / (1.0 + float(np.abs(z).max(initial=0.0))) > slack
-    rows = np.where(np.arange(line.m) < line.equations, LOWER, np.where(active, UPPER, INSIDE))
-    found = follow(line.problem, np.concatenate([np.full(line.n, INSIDE), rows]), progress=False)
-    return (found.v[0, 0, : line.n], -found.y[0, 0, line.n :]) if len(found.labels) else None
+    is_equation = np.arange(line.m) < line.equations
+    rows = np.where(is_equation, LOWER, np.where(active, UPPER, INSIDE))
+    variables = np.full(line.n, INSIDE)
+    found = follow(line.problem, np.concatenate([variables, rows]), progress=False)
+    if not found.segments:
+        return None
+    x, y = found.path.points(slice(0, 1))
+    return x[0], -y[0, line.n :]
 
 
-def _from_nothing(line: ProgramLine) -> tuple[Array, Array] | None:
-    """From no inequality, after the reduction."""
+def _without_guess(line: ProgramLine) -> tuple[Array, Array] | None:
+    """Start with no active inequality, after the reduction."""
     reduced = reduce(line)
     found = follow(reduced.problem, progress=False)
-    if not len(found.labels):
+    if not found.segments:
         return None
-    x, z = reduced.back(found.v[0, :1], found.y[0, :1], np.zeros(1))
+    x, z = reduced.back(*found.path.points(slice(0, 1)), np.zeros(1))
     return x[0], z[0]

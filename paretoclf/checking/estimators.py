@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checking.elsewhere import is_estimator as is_estimator
-from paretoclf.checking.elsewhere import judged_by
 from paretoclf.checking.labels import signs_of
+from paretoclf.checking.libsvm import Stop
 from paretoclf.checking.machines import ThroughTheOrigin
-from paretoclf.checking.rows import Row, Stop
+from paretoclf.checking.rows import Row
 from paretoclf.common.checks import Array, check_weights, real_array
 from paretoclf.common.errors import InputError
-from paretoclf.common.tolerances import CERTIFY, LOOSE
+from paretoclf.common.tolerances import LOOSE
 from paretoclf.formulations.base import Formulation
 from paretoclf.formulations.biobjective_margin import BiobjectiveMargin
 from paretoclf.formulations.surrogate_risk import SurrogateRisk
@@ -27,67 +26,45 @@ from paretoclf.problem.samples import check_samples, dense
 SAME = 1e-12
 
 
-def problem_of(
+def classifier_problem(
     estimator: Any, X: Any, y: Any, kernel: Any = None, sample_weight: Any = None
 ) -> tuple[Formulation, list[Row]]:
-    """Return the problem that a fitted estimator solves, and its solution.
+    """Return the problem that a fitted classifier solves, and its solution.
 
     Parameters
     ----------
     estimator : SVC, NuSVC, LinearSVC or SGDClassifier
-        Fitted; or a Pipeline, whose last step is judged on X as that step saw it.
+        Fitted.
     X, y
-        What it was fitted on; y with its classes, or with +1 for the second of them, ``classes_[1]``.
+        Samples and labels that it was fitted on; y with its classes, or with +1 for the second of them,
+        ``classes_[1]``.
     kernel : optional
-        To be checked against the estimator's own; by default that is taken.
+        Kernel, to be checked against the estimator's own; by default that is taken.
     sample_weight : array of shape (n,), optional
-        What ``fit`` was given; an estimator does not keep it.
+        Weights that ``fit`` was given; an estimator does not keep them.
 
     Raises
     ------
     InputError
-        If it is another estimator, not fitted, fitted on other data or with another kernel, or solves another problem.
+        If it was fitted on other data or with another kernel, or solves another problem.
     """
     name = type(estimator).__name__
-    if _is(estimator, "Pipeline"):
-        return problem_of(estimator[-1], _as_seen(estimator, X), y, kernel, sample_weight)
-    read = next((reader for kind, reader in _READERS.items() if _is(estimator, kind)), None)
-    if read is None:
-        way = "give best_estimator_" if hasattr(estimator, "best_estimator_") else judged_by(estimator)
-        door = f": {way}" if way else ""
-        raise InputError(f"solutions must be one of the estimators {', '.join(_READERS)}, got {name}{door}")
-    classes = getattr(estimator, "classes_", None)
-    if classes is None:
-        raise InputError(f"{name} must be fitted first: call fit(X, y)")
+    classes = estimator.classes_
     if np.size(classes) != 2:
         raise InputError(f"{name} must be fitted on two classes, got {np.size(classes)}")
+    read = next(reader for kind, reader in CLASSIFIERS.items() if is_of(estimator, kind))
     labels = signs_of(y, classes, name)
-    weight = check_weights(sample_weight, labels)
-    return read(estimator, X, labels, kernel, weight)
+    return read(estimator, X, labels, kernel, check_weights(sample_weight, labels))
 
 
-def own_tolerance(estimator: Any) -> float:
-    """At which a fitted estimator stopped by itself, from that of certificates (where it has none) to LOOSE."""
-    tol = getattr(estimator[-1] if _is(estimator, "Pipeline") else estimator, "tol", None)
-    return min(max(float(tol or 0.0), CERTIFY), LOOSE)
-
-
-def _stopped(estimator: Any) -> float:
-    """At which violation of a margin LIBSVM stopped: its tol; at more than LOOSE nothing counts as optimal."""
+def stopped(estimator: Any) -> float:
+    """Violation of a margin at which LIBSVM stopped: its tol; at more than LOOSE nothing counts as optimal."""
     return min(float(estimator.tol), LOOSE)
 
 
-def _is(estimator: Any, name: str) -> bool:
+def is_of(estimator: Any, name: str) -> bool:
     """Whether it is of a class of scikit-learn, or of one that is derived from it."""
     return any(cls.__name__ == name and cls.__module__.startswith("sklearn.") for cls in type(estimator).__mro__)
-
-
-def _as_seen(pipeline: Any, X: Any) -> Any:
-    """Samples as the last step of a fitted pipeline saw them."""
-    try:
-        return pipeline[:-1].transform(X) if len(pipeline) > 1 else X
-    except Exception as error:  # of whatever steps it has
-        raise InputError(f"X must be what the Pipeline was fitted on: {' '.join(str(error).split())[:200]}") from None
 
 
 def class_costs(estimator: Any, y: Array) -> tuple[float, float]:
@@ -96,12 +73,14 @@ def class_costs(estimator: Any, y: Array) -> tuple[float, float]:
     if given is None:
         return 1.0, 1.0
     if isinstance(given, str):  # "balanced"
-        return y.size / (2 * float(np.sum(y > 0))), y.size / (2 * float(np.sum(y < 0)))
-    minus, plus = (float(given.get(label, 1.0)) for label in np.asarray(estimator.classes_).tolist())
-    return plus, minus
+        n_plus = float(np.sum(y > 0))
+        n_minus = float(np.sum(y < 0))
+        return y.size / (2 * n_plus), y.size / (2 * n_minus)
+    negative, positive = np.asarray(estimator.classes_).tolist()
+    return float(given.get(positive, 1.0)), float(given.get(negative, 1.0))
 
 
-def _kernel_of(estimator: Any, kernel: Any) -> Any:
+def kernel_of(estimator: Any, kernel: Any) -> Any:
     """The kernel of an SVC, which one that is given must equal."""
     name, gamma = estimator.kernel, float(getattr(estimator, "_gamma", 0.0))
     own: Any
@@ -126,7 +105,8 @@ def check_kernel(kernel: Any, own: Any, rtol: float) -> None:
     given = own if kernel is None else as_kernel(kernel)
     if given == own:
         return
-    mine, theirs = (list(vars(k).values()) for k in (given, own))
+    mine = list(vars(given).values())
+    theirs = list(vars(own).values())
     numbers = all(isinstance(value, float | int) for value in (*mine, *theirs))
     if type(given) is not type(own) or not numbers or not np.allclose(mine, theirs, rtol=rtol, atol=0.0):
         raise InputError(f"kernel must be that of the model, {own}, or left out, got {given}")
@@ -145,78 +125,92 @@ def _multipliers(estimator: Any, formulation: Any, weight: Array) -> Array:
         )
     used = np.flatnonzero(weight)
     support = used[np.minimum(estimator.support_, used.size - 1)]  # if there are fewer, they are not the same
-    blind = isinstance(formulation.kernel, Precomputed) or callable(estimator.kernel)  # which keep no vectors
-    if not blind:
-        theirs, mine = (dense(x) for x in (estimator.support_vectors_, formulation.X[support]))
-        if theirs.shape != mine.shape or not (np.abs(theirs - mine) <= SAME * (1.0 + np.abs(mine))).all():
-            raise InputError(
-                f"X must be what {name} was fitted on: its support vectors are not the rows of X (was X scaled since? "
-                "Or were there samples of weight 0, which LIBSVM does not count? Then give sample_weight)"
-            )
+    keeps_vectors = not (isinstance(formulation.kernel, Precomputed) or callable(estimator.kernel))
+    if keeps_vectors and not same_vectors(dense(estimator.support_vectors_), dense(formulation.X[support])):
+        raise InputError(
+            f"X must be what {name} was fitted on: its support vectors are not the rows of X (was X scaled since? "
+            "Or were there samples of weight 0, which LIBSVM does not count? Then give sample_weight)"
+        )
+    coef = np.asarray(real_array(dense(estimator.dual_coef_), "dual_coef_")).ravel()
     alpha = np.zeros(n)
-    alpha[support] = y[support] * np.asarray(real_array(dense(estimator.dual_coef_), "dual_coef_")).ravel()
+    alpha[support] = y[support] * coef
     if alpha.min() < 0 and isinstance(formulation, TwoNuSVM) and (alpha <= 0).all():
         raise InputError(
             f"{name} must have a positive margin: at nu = {estimator.nu:g} the reduced hulls meet, and w = 0"
         )
     if alpha.min() < 0:
-        plus, i = np.asarray(estimator.classes_).tolist()[1], int(np.argmin(alpha))
+        _, positive = np.asarray(estimator.classes_).tolist()
+        sample = int(np.argmin(alpha))
+        hint = "" if keeps_vectors or not weight.all() else ", or some had weight 0: give sample_weight"
         raise InputError(
-            f"y must be what {name} was fitted on, +1 for its class {plus!r}: sample {i} has another label there"
-            f"{', or some had weight 0: give sample_weight' if blind and weight.all() else ''}"
+            f"y must be what {name} was fitted on, +1 for its class {positive!r}: sample {sample} has another label "
+            f"there{hint}"
         )
     return alpha
 
 
+def same_vectors(theirs: Array, mine: Array) -> bool:
+    """Whether support vectors are samples, up to rounding."""
+    if theirs.shape != mine.shape:
+        return False
+    return bool((np.abs(theirs - mine) <= SAME * (1.0 + np.abs(mine))).all())
+
+
 def _svc(estimator: Any, X: Any, y: Array, kernel: Any, weight: Array) -> tuple[Formulation, list[Row]]:
-    formulation = TwoCSVM(X, y, _kernel_of(estimator, kernel), weight)
+    """The 2C-SVM of an SVC."""
+    formulation = TwoCSVM(X, y, kernel_of(estimator, kernel), weight)
     alpha = _multipliers(estimator, formulation, weight)
     plus, minus = class_costs(estimator, y)
     values = {"C_plus": estimator.C * plus, "C_minus": estimator.C * minus}
     numbers = {"alpha": alpha, "b": float(estimator.intercept_[0])}
-    return formulation, [Row(values, numbers, Stop(_stopped(estimator)))]
+    return formulation, [Row(values, numbers, Stop(stopped(estimator)))]
 
 
 def _nu_svc(estimator: Any, X: Any, y: Array, kernel: Any, weight: Array) -> tuple[Formulation, list[Row]]:
-    """LIBSVM divides its solution by the margin; the sum of its multipliers gives that back."""
-    formulation = TwoNuSVM(X, y, _kernel_of(estimator, kernel))
+    """The 2nu-SVM of a NuSVC: LIBSVM divides its solution by the margin, and the sum of its multipliers has it."""
+    formulation = TwoNuSVM(X, y, kernel_of(estimator, kernel))
     found = _multipliers(estimator, formulation, weight), float(estimator.intercept_[0])
-    return of_nu(estimator.nu, formulation, found, weight, _stopped(estimator))
+    return of_nu(estimator.nu, formulation, found, weight, stopped(estimator))
 
 
 def of_nu(
     nu: float, formulation: TwoNuSVM, found: tuple[Array, float], weight: Array, tol: float
 ) -> tuple[Formulation, list[Row]]:
-    """The 2nu-SVM of a nu-SVC and its row, from what LIBSVM returns: multipliers and intercept, over the margin.
+    """The 2nu-SVM of a nu-SVC and its row, from multipliers and intercept as LIBSVM returns them, over the margin.
 
-    It stopped at ``tol`` before it divided.
+    LIBSVM stopped at ``tol`` before it divided.
     """
-    (given, b), y, used, note = found, formulation.y, np.flatnonzero(weight), _numbered(weight)
+    given, b = found
+    y = formulation.y
+    used = np.flatnonzero(weight)
+    note = _numbered(weight)
     if note:  # a 2nu-SVM has no weights
         both = np.ix_(used, used) if isinstance(formulation.kernel, Precomputed) else used
         formulation = TwoNuSVM(formulation.X[both], y[used], formulation.kernel)
         given, weight, y = given[used], weight[used], y[used]
     if any(np.unique(weight[side]).size > 1 for side in (y > 0, y < 0)):
         raise InputError("sample_weight must be one number for each class, or 0: a 2nu-SVM has one cap for each")
-    n, total = y.size, float(given.sum())
+    total = float(given.sum())
     if total <= 0:
         raise InputError("the model has no support vectors")
-    plus, minus = float(weight[y > 0][0]), float(weight[y < 0][0])
-    caps = 1.0 / (n * (plus + minus))  # from LIBSVM's weights as caps to gamma / n and (1 - gamma) / n
+    plus = float(weight[y > 0][0])
+    minus = float(weight[y < 0][0])
+    caps = 1.0 / (y.size * (plus + minus))  # from LIBSVM's weights as caps to gamma / n and (1 - gamma) / n
     ours = nu * float(weight.sum()) * caps
     margin = ours / total
     values = {"nu": ours, "asymmetry": plus / (plus + minus)}
-    row = Row(values, {"alpha": given * margin, "b": b * margin, "rho": margin}, Stop(tol, caps), note)
-    return formulation, [row]
+    numbers = {"alpha": given * margin, "b": b * margin, "rho": margin}
+    return formulation, [Row(values, numbers, Stop(tol, caps), note)]
 
 
 def _numbered(weight: Array) -> str:
-    """What is said where samples of weight 0 are left out: how the others are numbered."""
+    """Note on the numbers of samples where those of weight 0 are left out; an empty text where there are none."""
     used = np.count_nonzero(weight)
     return "" if used == weight.size else f"Samples are numbered among the {used} of positive weight."
 
 
 def _linear(estimator: Any, X: Any, y: Array) -> tuple[Array, float]:
+    """Slope and intercept of a linear estimator."""
     w = np.ravel(dense(estimator.coef_)).astype(np.float64)
     if w.size != np.shape(X)[1]:
         raise InputError(
@@ -226,7 +220,8 @@ def _linear(estimator: Any, X: Any, y: Array) -> tuple[Array, float]:
 
 
 def _linear_svc(estimator: Any, X: Any, y: Array, kernel: Any, weight: Array) -> tuple[Formulation, list[Row]]:
-    _only_linear(estimator, kernel)
+    """The machine without a free intercept of a LinearSVC."""
+    check_linear(estimator, kernel)
     if estimator.penalty != "l2":
         raise InputError(f"LinearSVC must have penalty='l2', got {estimator.penalty!r}")
     w, b = _linear(estimator, X, y)
@@ -239,21 +234,27 @@ def _linear_svc(estimator: Any, X: Any, y: Array, kernel: Any, weight: Array) ->
 def through_the_origin(
     X: Any, y: Array, weight: Array, w: Array, b: float, values: dict[str, float], *, squared: bool, bias: float
 ) -> tuple[Formulation, list[Row]]:
-    """A slope, and the intercept of a constant feature, of a problem that LIBLINEAR solves."""
+    """The problem that LIBLINEAR solves and its row, from a slope and the intercept of a constant feature."""
     X, y, weight, note = _used(X, y, weight)
     made = ThroughTheOrigin(X, y, weight, squared=squared, bias=bias)
     return made, [Row(values, made.numbers(w, b if bias else 0.0), note=note)]
 
 
 def _used(X: Any, y: Array, weight: Array) -> tuple[Any, Array, Array, str]:
-    """Samples of positive weight, and what is said where there are others."""
-    note, used = _numbered(weight), weight > 0.0
-    return (check_samples(X)[used], y[used], weight[used], note) if note else (X, y, weight, "")
+    """Samples of positive weight with labels and weights, and a note where there are others."""
+    note = _numbered(weight)
+    if not note:
+        return X, y, weight, ""
+    used = weight > 0.0
+    return check_samples(X)[used], y[used], weight[used], note
 
 
 def _sgd(estimator: Any, X: Any, y: Array, kernel: Any, weight: Array) -> tuple[Formulation, list[Row]]:
-    r"""The risk is :math:`\frac1n\sum_is_ic_i\phi_i+\frac\alpha2\|w\|^2`: costs are 1 over n alpha."""
-    _only_linear(estimator, kernel)
+    r"""The problem of an SGDClassifier, whose risk is :math:`\frac1n\sum_is_ic_i\phi_i+\frac\alpha2\|w\|^2`.
+
+    Its costs are 1 over n alpha.
+    """
+    check_linear(estimator, kernel)
     if estimator.penalty != "l2":
         raise InputError(f"SGDClassifier must have penalty='l2', got {estimator.penalty!r}")
     if estimator.loss not in ("hinge", "squared_hinge", "log_loss"):
@@ -277,14 +278,11 @@ def _sgd(estimator: Any, X: Any, y: Array, kernel: Any, weight: Array) -> tuple[
     return SurrogateRisk(X, y, loss="logistic"), [Row({**values, "ridge": 1.0}, {"w": w, "b": b}, note=note)]
 
 
-def _only_linear(estimator: Any, kernel: Any) -> None:
+def check_linear(estimator: Any, kernel: Any) -> None:
+    """InputError where another kernel than the linear one is given."""
     if kernel is not None and not isinstance(as_kernel(kernel), Linear):
         raise InputError(f"kernel must be left out: {type(estimator).__name__} is linear, got {kernel!r}")
 
 
-_READERS: dict[str, Callable[..., tuple[Formulation, list[Row]]]] = {
-    "SVC": _svc,
-    "NuSVC": _nu_svc,
-    "LinearSVC": _linear_svc,
-    "SGDClassifier": _sgd,
-}
+_Reader = Callable[..., tuple[Formulation, list[Row]]]
+CLASSIFIERS: dict[str, _Reader] = {"SVC": _svc, "NuSVC": _nu_svc, "LinearSVC": _linear_svc, "SGDClassifier": _sgd}

@@ -1,20 +1,19 @@
-"""What `verify` is given: the problem, the solutions in whatever form they are, and how they are to be judged."""
+"""Reader of the arguments of `verify`: the problem, the solutions in whatever form they are, and their tolerance."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from paretoclf.checking.estimators import is_estimator, own_tolerance, problem_of
+from paretoclf.checking.judging import certificate_of
 from paretoclf.checking.labels import signs_of
 from paretoclf.checking.model_files import is_model_file, read_model
 from paretoclf.checking.rows import Row, rows_of
 from paretoclf.checking.solution_files import read_solutions
-from paretoclf.common.checks import what_it_is
 from paretoclf.common.errors import InputError
 from paretoclf.common.tolerances import CERTIFY, LOOSE
 from paretoclf.distributions.gaussian.closed_form import GaussianTradeoff
@@ -23,39 +22,40 @@ from paretoclf.distributions.gaussian.operating import TradeoffCurve
 from paretoclf.formulations.base import Formulation
 from paretoclf.formulations.on_moments import MomentFormulation
 from paretoclf.formulations.two_c_svm import TwoCSVM
-from paretoclf.path.on_pieces import OnPieces
+from paretoclf.path.svm_lines.svm_path import OnPieces
 from paretoclf.problem.classifiers import Classifier
 from paretoclf.problem.samples import same_samples
-from paretoclf.proof.solution import Solution
-
-#: What a fitted model whose multipliers leave their box may be instead: it does not keep the weights of `fit`.
-WEIGHTED = "or it was fitted with sample_weight: give it"
+from paretoclf.proof.verdicts.certificate import Certificate
+from paretoclf.proof.verdicts.solution import Solution
 
 
 @dataclass(frozen=True)
 class Given:
-    """What is to be judged.
+    """Solutions to be judged, each with its problem.
 
     Attributes
     ----------
     rows : iterable of (formulation, Row)
-        Each with its problem. One pass: of many fitted models one kernel matrix is held at a time.
+        Solutions, each with its problem. One pass: of many fitted models one kernel matrix is held at a time.
     path : path of ours, or None
-        Which the rows are of.
+        Path that the rows were taken from.
     tol : float
-        Unless another one is asked for.
+        Tolerance, unless another one is asked for.
     hint : str
         See `Verification`.
+    judge : callable
+        Certifies a row of a formulation.
     """
 
     rows: Iterable[tuple[Any, Row]]
     path: Any = None
     tol: float = CERTIFY
     hint: str = ""
+    judge: Callable[[Any, Row], Certificate] = certificate_of
 
 
 def read_given(X: Any, y: Any, solutions: Any, kernel: Any, sample_weight: Any, parameters: Mapping[str, Any]) -> Given:
-    """Read what `verify` is given: the problem, and what is to be judged."""
+    """Read the arguments of `verify`: the problem, and the solutions to be judged."""
     if isinstance(X, GaussianTradeoff):
         X = X.moments
     formulation: Any
@@ -63,9 +63,6 @@ def read_given(X: Any, y: Any, solutions: Any, kernel: Any, sample_weight: Any, 
         if not (solutions is None and kernel is None and sample_weight is None):
             raise InputError("verify takes (formulation, solutions) or (X, y, solutions): the formulation has its data")
         formulation, given = X, y
-    elif is_estimator(solutions) or (isinstance(solutions, list | tuple) and any(map(is_estimator, solutions))):
-        _no_parameters(parameters)
-        return _of_estimators(solutions, X, y, kernel, sample_weight)
     elif isinstance(solutions, str | os.PathLike) and is_model_file(solutions):
         formulation, rows = read_model(solutions, X, y, parameters, kernel, sample_weight)
         return Given([(formulation, row) for row in rows], None, LOOSE)
@@ -77,29 +74,10 @@ def read_given(X: Any, y: Any, solutions: Any, kernel: Any, sample_weight: Any, 
         given = {"w": given.w, "b": given.b}
     if isinstance(given, str | os.PathLike):
         given = read_solutions(given, formulation.gram.n, names)
-    _no_parameters(parameters)  # after the file: one that is torn or not there is no matter of parameters
+    no_parameters(parameters)  # after the file: one that is torn or not there is no matter of parameters
     _same_data(formulation, given)
     rows = rows_of(given, names, vector)
     return Given([(formulation, row) for row in rows], given if isinstance(given, OnPieces) else None)
-
-
-def _of_estimators(solutions: Any, X: Any, y: Any, kernel: Any, sample_weight: Any) -> Given:
-    """One fitted model, or several."""
-    several = isinstance(solutions, list | tuple)
-    models = list(solutions) if several else [solutions]
-    for k, model in enumerate(models):
-        if not is_estimator(model):
-            raise InputError(f"solutions[{k}] must be a fitted estimator like the others, got {what_it_is(model)}")
-
-    def rows() -> Iterator[tuple[Any, Row]]:
-        for k, model in enumerate(models):
-            try:
-                formulation, found = problem_of(model, X, y, kernel, sample_weight)
-            except InputError as error:
-                raise InputError(f"solutions[{k}]: {error}" if several else str(error)) from None
-            yield from ((formulation, row) for row in found)
-
-    return Given(rows(), None, max(map(own_tolerance, models)), WEIGHTED if sample_weight is None else "")
 
 
 def one_problem(first: Any, other: Any) -> bool:
@@ -112,13 +90,14 @@ def one_problem(first: Any, other: Any) -> bool:
     return bool(mine.kernel == theirs.kernel and same_samples(mine.X, theirs.X))
 
 
-def _no_parameters(parameters: Mapping[str, Any]) -> None:
+def no_parameters(parameters: Mapping[str, Any]) -> None:
+    """InputError where parameters are given that solutions have already."""
     if parameters:
         raise InputError(f"{next(iter(parameters))} belongs to a model file only: these solutions say it themselves")
 
 
 def _same_data(formulation: Any, given: Any) -> None:
-    """Results of ours know what they were made for."""
+    """InputError unless a result of ours was made for the problem that is given."""
     rule = given.classifier if isinstance(given, Solution) else given
     if not isinstance(rule, Classifier | OnPieces) or not hasattr(formulation, "gram"):
         return

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paretoclf.common.errors import InputError
-from paretoclf.common.tables import SHOWN, Tabular, and_more, rounded_up
+from paretoclf.common.tables import SHOWN, and_more, rounded_up
 from paretoclf.common.tolerances import CERTIFY, LOOSE
 from paretoclf.problem.costs import Costs, SampleCosts
-from paretoclf.proof.certificates import VERDICTS, Certificate
+from paretoclf.proof.verdicts.certificate import VERDICTS, Certificate
+from paretoclf.proof.verdicts.report import Report
 
 if TYPE_CHECKING:
     from paretoclf.checking.between import Stretch
@@ -29,7 +30,7 @@ _WITHOUT_SAMPLE = (
 
 
 @dataclass(frozen=True, repr=False)
-class Verification(Tabular):
+class Verification(Report):
     """Certificates of a list of solutions, in the given order; prints as a table.
 
     Attributes
@@ -40,11 +41,12 @@ class Verification(Tabular):
     tol : float
         Largest residual and gap of a solution that counts as optimal.
     stretches : tuple of Stretch
-        What is proved between each solution and the next, where that was asked for.
+        Verdicts on the segments between each solution and the next, where they were asked for.
     hint : str
-        What a solution whose multipliers leave their box by far may be instead.
+        Another reason for a solution whose multipliers leave their box by far.
     kept : mapping of int to Kept
-        For solutions that LIBSVM left with a gap above tol: what the ``tol`` of their own asks, and that they have it.
+        For solutions that their code left with a gap above tol: what its own ``tol`` allows, such as LIBSVM's violation
+        of margins.
     """
 
     values: Sequence[Mapping[str, Any]]
@@ -77,17 +79,22 @@ class Verification(Tabular):
         """Whether every solution is optimal to tol, and everything between them, where that was asked for."""
         return self.first_failure(tol) is None and all(stretch.status == "optimal" for stretch in self.stretches)
 
+    @property
+    def verdicts(self) -> list[str]:
+        """Verdict on each solution; one that LIBSVM left as its own tol asks is optimal as such."""
+        return [self._class(k) for k in range(len(self))]
+
     def first_failure(self, tol: float | None = None) -> int | None:
         """Index of the first solution that is not proved optimal to tol, or None."""
         if tol is None:
-            return next((k for k in range(len(self)) if self._class(k) != "optimal"), None)
-        return next((k for k, c in enumerate(self.certificates) if not c.passes(tol)), None)
+            return super().first_failure()
+        return next((k for k, certificate in enumerate(self.certificates) if not certificate.passes(tol)), None)
 
     @property
     def classes(self) -> dict[str, tuple[int, ...]]:
         """Indices of the solutions by their verdict (`Certificate.verdict`), the worst class first."""
-        verdicts = [self._class(k) for k in range(len(self))]
-        return {name: tuple(k for k, v in enumerate(verdicts) if v == name) for name in VERDICTS}
+        verdicts = self.verdicts
+        return {name: tuple(k for k, verdict in enumerate(verdicts) if verdict == name) for name in VERDICTS}
 
     def _class(self, k: int) -> str:
         """The verdict on solution k in a word or two; at its own tol, where that is how it is judged."""
@@ -95,10 +102,11 @@ class Verification(Tabular):
 
     @property
     def summary(self) -> str:
-        """How many there are of each verdict, the worst class first."""
+        """Numbers of solutions of each verdict, the worst class first."""
         counts = {name: len(members) for name, members in self.classes.items()}
-        number, own = counts.pop("optimal"), len(self.kept)
-        asked = f"{own} as LIBSVM's tol asks"
+        number = counts.pop("optimal")
+        own = len(self.kept)
+        asked = f"{own} as {' and '.join(dict.fromkeys(each.code for each in self.kept.values()))}'s tol asks"
         how = f" to {self.tol:g}" if not own else f": {asked}"
         if 0 < own < number:
             how = f": {number - own} to {self.tol:g}, {asked}"
@@ -106,7 +114,7 @@ class Verification(Tabular):
         return ", ".join([*others, f"{number} of {len(self)} optimal{how}"])
 
     def verdict(self, k: int) -> str:
-        """The verdict on solution k, and why: by how much it is off, or which condition, and which sample."""
+        """The verdict on solution k with its reason: the error of its value, or the condition and the sample."""
         certificate = self.certificates[k]
         if k in self.kept:
             return self.kept[k].verdict(rounded_up(certificate.gap))
@@ -122,17 +130,11 @@ class Verification(Tabular):
             verdict = self._class(k)
             parameters = {name: values.get(name) for name in self._names}
             numbers = {name: value for name, value in parameters.items() if not isinstance(value, SampleCosts)}
-            yield {
-                **numbers,
-                "lower": certificate.dual_value,
-                "upper": certificate.primal_value,
-                "gap": certificate.gap,
-                "residual": certificate.residual,
-                "optimal": verdict == "optimal",
-                "verdict": verdict,
-                "off_by": certificate.off_by,
-                "explanation": certificate.explain(self.tol),
-            }
+            numbers |= {"lower": certificate.dual_value, "upper": certificate.primal_value}
+            numbers |= {"gap": certificate.gap, "residual": certificate.residual}
+            words = {"optimal": verdict == "optimal", "verdict": verdict}
+            explained = {"off_by": certificate.off_by, "explanation": certificate.explain(self.tol)}
+            yield {**numbers, **words, **explained}
 
     def __repr__(self) -> str:
         names = [name for name in self._names if name != "costs"]
@@ -153,27 +155,29 @@ class Verification(Tabular):
         return "\n".join([head, *rows, self.summary, *worst, *own, *self._between()])
 
     def _explained(self, k: int) -> str:
-        """The number of a solution, and what was found of it."""
+        """Say the number of a solution, and explain its certificate."""
         return f"#{k}: {self.certificates[k].explain(self.tol)}"
 
     def _between(self) -> list[str]:
+        """Lines on the segments between solutions: counts of verdicts, and the first of each that is not optimal."""
         if not self.stretches:
             return []
-        counts = {name: [s for s in self.stretches if s.status == name] for name in VERDICTS}
-        said = ", ".join(f"{len(members)} {name}" for name, members in counts.items() if members)
-        lines = [f"between: {said} of {len(self.stretches)} stretches"]
+        by_verdict = {name: [each for each in self.stretches if each.status == name] for name in VERDICTS}
+        counts = ", ".join(f"{len(members)} {name}" for name, members in by_verdict.items() if members)
+        lines = [f"between: {counts} of {len(self.stretches)} stretches"]
         for name in VERDICTS[:-1]:
-            for s in counts[name][:1]:
-                where = "" if s.share is None else f", {100 * s.share:.3g} % of the way"
-                lines.append(f"first {name}: from #{s.first} to #{s.last}{where}: {s.certificate.explain(self.tol)}")
+            for first in by_verdict[name][:1]:
+                where = "" if first.share is None else f", {100 * first.share:.3g} % of the way"
+                explained = first.certificate.explain(self.tol)
+                lines.append(f"first {name}: from #{first.first} to #{first.last}{where}: {explained}")
         return lines
 
 
 def verdict_of(certificate: Certificate, tol: float) -> str:
     """A verdict in three steps, the last two with their reason: optimal, not optimal, undecided.
 
-    What is nearly optimal is said to be so: to which tolerance it is. Else it is the worst condition and its sample.
-    What is optimal to a tolerance of more than 1e-8 only is said to be so, too.
+    A point that is nearly optimal is told its own tolerance; another one the worst condition and its sample. A point
+    that is optimal to a tolerance of more than 1e-8 only is told that tolerance, too.
 
     Examples
     --------

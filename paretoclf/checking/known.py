@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from paretoclf.common.checks import Array
-from paretoclf.solve.lazily import cp
+from paretoclf.solve.models.lazily import cp
 
 
 def lasso(X: Array, y: Array, *, intercept: bool, nonneg: bool, scale: float, weights: Array | None = None) -> Any:
@@ -20,9 +20,10 @@ def lasso(X: Array, y: Array, *, intercept: bool, nonneg: bool, scale: float, we
     """
     w = cp.Variable(X.shape[1], nonneg=nonneg, name="w")
     lam = cp.Parameter(nonneg=True, name="lambda")
-    rest = y - X @ w - (cp.Variable(name="b") if intercept else 0.0)
+    residuals = y - X @ w - (cp.Variable(name="b") if intercept else 0.0)
     penalty = cp.norm1(w if weights is None else cp.multiply(weights, w))
-    return cp.Problem(cp.Minimize(cp.sum_squares(rest) / (2.0 * scale) + lam * penalty)), lam
+    loss = cp.sum_squares(residuals) / (2.0 * scale)
+    return cp.Problem(cp.Minimize(loss + lam * penalty)), lam
 
 
 def frontier(mean: Array, covariance: Array, bounds: tuple[Array, Array], **rows: Any) -> Any:
@@ -30,21 +31,30 @@ def frontier(mean: Array, covariance: Array, bounds: tuple[Array, Array], **rows
 
     Markowitz's critical line, from a large lambda (the largest return) to 0 (the least variance).
     """
-    w, lam = cp.Variable(mean.size, name="w"), cp.Parameter(nonneg=True, name="lambda")
-    held = [(rows["a"] @ w == rows["b"]).set_label("equations")]
-    for side, value in zip((-1.0, 1.0), bounds, strict=True):
-        there = np.isfinite(value)
-        if there.any():
-            held.append((side * w[there] <= side * value[there]).set_label("lower" if side < 0 else "upper"))
+    w = cp.Variable(mean.size, name="w")
+    lam = cp.Parameter(nonneg=True, name="lambda")
+    equations = rows["a"] @ w == rows["b"]
+    constraints = [equations.set_label("equations")]
+    for label, side, value in zip(("lower", "upper"), (-1.0, 1.0), bounds, strict=True):
+        finite = np.isfinite(value)
+        if finite.any():
+            bound = side * w[finite] <= side * value[finite]
+            constraints.append(bound.set_label(label))
     if rows.get("g") is not None:
-        held.append((rows["g"] @ w <= rows["h"]).set_label("inequalities"))
+        inequalities = rows["g"] @ w <= rows["h"]
+        constraints.append(inequalities.set_label("inequalities"))
     q = rows.get("q")
-    risk = cp.quad_form(w, cp.psd_wrap((covariance + covariance.T) / 2)) / 2 - (0.0 if q is None else q @ w)
-    return cp.Problem(cp.Minimize(risk - lam * (mean @ w)), held), lam
+    symmetric = (covariance + covariance.T) / 2
+    variance = cp.quad_form(w, cp.psd_wrap(symmetric)) / 2
+    risk = variance - (0.0 if q is None else q @ w)
+    return cp.Problem(cp.Minimize(risk - lam * (mean @ w)), constraints), lam
 
 
 def quantile_regression(X: Array, y: Array) -> Any:
     r""":math:`\sum_i\max(\tau r_i,(\tau-1)r_i)` of the residuals :math:`r=y-Xw-b`; in tau."""
-    w, b, tau = cp.Variable(X.shape[1], name="w"), cp.Variable(name="b"), cp.Parameter(nonneg=True, name="tau")
-    r = y - X @ w - b
-    return cp.Problem(cp.Minimize(cp.sum(cp.maximum(tau * r, (tau - 1.0) * r)))), tau
+    w = cp.Variable(X.shape[1], name="w")
+    b = cp.Variable(name="b")
+    tau = cp.Parameter(nonneg=True, name="tau")
+    residuals = y - X @ w - b
+    losses = cp.maximum(tau * residuals, (tau - 1.0) * residuals)
+    return cp.Problem(cp.Minimize(cp.sum(losses))), tau

@@ -18,9 +18,9 @@ def signs_of(y: Any, classes: Any = None, owner: str = "") -> Array:
     y : array of shape (n,)
         -1 and +1, 0 and 1, False and True, two texts or two numbers.
     classes : pair, optional
-        What a machine was fitted on: the label of its negatives and of its positives. Then y has these, or -1 and +1.
+        Labels that a machine was fitted on, of its negatives and of its positives. Then y has these, or -1 and +1.
     owner : str
-        Whose classes they are, for errors.
+        Name of the machine, for errors.
 
     Raises
     ------
@@ -33,28 +33,30 @@ def signs_of(y: Any, classes: Any = None, owner: str = "") -> Array:
     >>> signs_of([0, 1, 1]), signs_of(["sick", "well", "sick"])
     (array([-1.,  1.,  1.]), array([-1.,  1., -1.]))
     """
-    v = np.asarray(y)
+    labels = np.asarray(y)
     try:
-        values = np.unique(v)
+        values = np.unique(labels)
     except TypeError:
-        raise InputError(
-            f"y must hold labels of one kind, got {sorted({type(each).__name__ for each in v.ravel()})}"
-        ) from None
+        kinds = sorted({type(each).__name__ for each in labels.ravel()})
+        raise InputError(f"y must hold labels of one kind, got {kinds}") from None
     found = set(values.tolist())
-    usual = v.dtype.kind in "iuf" and found <= {-1, 1}
+    usual = labels.dtype.kind in "iuf" and found <= {-1, 1}
     known = None if classes is None else np.asarray(classes).tolist()
-    if v.ndim == 1 and known is not None and found <= set(known):
-        return check_labels(np.where(v == known[1], 1, -1))
+    if labels.ndim == 1 and known is not None and found <= set(known):
+        return check_labels(np.where(labels == known[1], 1, -1))
     if known is not None and not usual:
         raise InputError(
             f"y must hold the classes of {owner}, {known[0]!r} and {known[1]!r}, or -1 and +1, got {_some(values)}"
         )
-    if v.ndim != 1 or usual or values.size < 2:
-        return check_labels(v)
-    if values.size > 2 or (v.dtype.kind == "f" and not np.isfinite(v).all()):
+    if labels.ndim != 1 or usual or values.size < 2:
+        return check_labels(labels)
+    if values.size > 2 or (labels.dtype.kind == "f" and not np.isfinite(labels).all()):
         raise InputError(f"y must hold two labels, got {_some(values)}")
-    return check_labels(np.where(v == values[1], 1, -1))
+    return check_labels(np.where(labels == values[1], 1, -1))
 
 
 def _some(values: Any) -> str:
-    return f"{{{', '.join(repr(u) for u in values[:5].tolist())}{', ...' if values.size > 5 else ''}}}"
+    """At most five values, for a message."""
+    shown = ", ".join(repr(value) for value in values[:5].tolist())
+    more = ", ..." if values.size > 5 else ""
+    return f"{{{shown}{more}}}"

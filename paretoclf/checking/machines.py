@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.common.checks import Array, check_weights
+from paretoclf.common.checks import Array, Mask, check_weights
 from paretoclf.formulations.base import POSITIVE, SampleFormulation
 from paretoclf.problem.classifiers import LinearRule, Rule
-from paretoclf.solve.lazily import cp
+from paretoclf.solve.models.lazily import cp
 
 
 class ThroughTheOrigin(SampleFormulation):
@@ -49,40 +49,56 @@ class ThroughTheOrigin(SampleFormulation):
     def __init__(self, X: Any, y: Any, sample_weight: Any = None, *, squared: bool, bias: float = 0.0) -> None:
         super().__init__(X, y)
         self.sample_weight = check_weights(sample_weight, self.y)
-        self.squared, self.bias = squared, float(bias)
+        self.squared = squared
+        self.bias = float(bias)
 
     @cached_property
     def primal(self) -> cp.Problem:
         """The primal: variables w (with the weight v of the constant feature behind it) and xi."""
-        w, v, xi = cp.Variable(self.X.shape[1], name="w"), cp.Variable(name="v"), cp.Variable(self.n, name="xi")
-        cost = cp.sum_squares if self.squared else cp.sum
-        roots = np.sqrt(self.sample_weight) if self.squared else self.sample_weight
-        plus, minus = (cost(cp.multiply(roots[side], xi[side])) for side in (self.y > 0, self.y < 0))
-        loss = self.parameters["C_plus"] * plus + self.parameters["C_minus"] * minus
-        margin = (self.signed @ w + self.bias * self.y * v >= 1 - xi).set_label("margin")
-        slack = (xi >= 0).set_label("slack")
-        return cp.Problem(cp.Minimize((cp.sum_squares(w) + cp.square(v)) / 2 + loss), [margin, slack])
+        w = cp.Variable(self.X.shape[1], name="w")
+        v = cp.Variable(name="v")
+        xi = cp.Variable(self.n, name="xi")
+        loss = cp.sum_squares if self.squared else cp.sum
+        weights = np.sqrt(self.sample_weight) if self.squared else self.sample_weight
+
+        def loss_of(side: Mask) -> Any:
+            return loss(cp.multiply(weights[side], xi[side]))
+
+        loss_plus = self.parameters["C_plus"] * loss_of(self.y > 0)
+        loss_minus = self.parameters["C_minus"] * loss_of(self.y < 0)
+        scores = self.signed @ w + self.bias * self.y * v
+        margin = scores >= 1 - xi
+        slack = xi >= 0
+        squares = cp.sum_squares(w) + cp.square(v)
+        objective = squares / 2 + (loss_plus + loss_minus)
+        return cp.Problem(cp.Minimize(objective), [margin.set_label("margin"), slack.set_label("slack")])
 
     @cached_property
     def dual(self) -> cp.Problem:
         """The dual: variable alpha."""
-        alpha, p = cp.Variable(self.n, name="alpha"), self.parameters
-        quadratic = cp.sum_squares(self.signed.T @ alpha) + self.bias**2 * cp.square(self.y @ alpha)
-        objective, sides = quadratic / 2 - cp.sum(alpha), {"C_plus": self.y > 0, "C_minus": self.y < 0}
-        constraints = [(alpha >= 0).set_label("lower")]
+        alpha = cp.Variable(self.n, name="alpha")
+        slope_squares = cp.sum_squares(self.signed.T @ alpha)
+        bias_square = self.bias**2 * cp.square(self.y @ alpha)
+        objective = (slope_squares + bias_square) / 2 - cp.sum(alpha)
+        lower = alpha >= 0
+        sides = {"C_plus": self.y > 0, "C_minus": self.y < 0}
         if not self.squared:
-            caps = sum(p[name] * (self.sample_weight * side) for name, side in sides.items())
-            return cp.Problem(cp.Minimize(objective), [*constraints, (alpha <= caps).set_label("upper")])
+            caps = sum(self.parameters[name] * (self.sample_weight * side) for name, side in sides.items())
+            upper = alpha <= caps
+            return cp.Problem(cp.Minimize(objective), [lower.set_label("lower"), upper.set_label("upper")])
         for name, side in sides.items():
-            bend = cp.CallbackParam(callback=lambda cost=p[name]: 0.25 / cost.value, nonneg=True)
-            objective = objective + bend * cp.sum_squares(alpha[side] / np.sqrt(self.sample_weight[side]))
-        return cp.Problem(cp.Minimize(objective), constraints)
+            cost = self.parameters[name]
+            inverse = cp.CallbackParam(callback=lambda cost=cost: 0.25 / cost.value, nonneg=True)
+            scaled = alpha[side] / np.sqrt(self.sample_weight[side])
+            objective = objective + inverse * cp.sum_squares(scaled)
+        return cp.Problem(cp.Minimize(objective), [lower.set_label("lower")])
 
     def classifier(self, values: Mapping[str, float], numbers: Mapping[str, Any]) -> Rule:
-        """The intercept is the weight of the constant feature times its value."""
+        """Return the linear rule; its intercept is the weight of the constant feature times its value."""
         return LinearRule(numbers["w"], self.bias * float(numbers["v"]))
 
     def numbers(self, w: Array, b: float) -> dict[str, Any]:
-        """What the primal calls a slope and an intercept."""
+        """Numbers of the primal's variables, from a slope and an intercept."""
         v = b / self.bias if self.bias else 0.0
-        return {"w": w, "v": v, "xi": np.maximum(0.0, 1.0 - self.y * (self.X @ w + b))}
+        margins = self.y * (self.X @ w + b)
+        return {"w": w, "v": v, "xi": np.maximum(0.0, 1.0 - margins)}

@@ -14,7 +14,8 @@ import numpy as np
 
 from paretoclf.checking.estimators import check_kernel, of_nu, through_the_origin
 from paretoclf.checking.labels import signs_of
-from paretoclf.checking.rows import Row, Stop
+from paretoclf.checking.libsvm import Stop
+from paretoclf.checking.rows import Row
 from paretoclf.common.checks import Array, Mask, check_number, check_weights, number_from_text
 from paretoclf.common.errors import InputError
 from paretoclf.common.files import reading
@@ -28,7 +29,7 @@ from paretoclf.problem.samples import dense
 #: LIBSVM writes features with 8 digits: numbers that differ by no more than this share are one.
 PRINTED = 1e-7
 
-#: What a refusal says of the model of scaled samples that ``write.svm`` of R's e1071 writes.
+#: Hint for the model of scaled samples that ``write.svm`` of R's e1071 writes.
 AS_R = (
     "; of X scaled as R's svm() does by default, one is: give (X - X.mean(axis=0)) / X.std(axis=0, ddof=1) "
     "(--standardise --ddof 1)"
@@ -58,13 +59,14 @@ def read_model(
     Parameters
     ----------
     file : path
-        As ``svm-train`` or ``liblinear-train`` write it, of two classes.
+        Model of two classes, as ``svm-train`` or ``liblinear-train`` write it.
     X, y : arrays of shape (n, d) and (n,)
-        What it was trained on; X of shape (n, n), the kernel values, for LIBSVM's precomputed kernel.
+        Samples and labels that it was trained on; X of shape (n, n), the kernel values, for LIBSVM's precomputed
+        kernel.
     parameters : mapping
         ``C_plus`` and ``C_minus`` (the option -c times -w1 and -w-1), or ``nu`` (-n) for a nu-SVC.
     kernel : optional
-        To be checked against that of the file.
+        Kernel, to be checked against that of the file.
     sample_weight : array of shape (n,), optional
         Weights of the costs, where the solver was given some.
 
@@ -111,6 +113,7 @@ def _sign(head: Mapping[str, list[str]]) -> float:
 
 
 def _needed(parameters: Mapping[str, Any], *names: str) -> dict[str, float]:
+    """The parameters of these names as numbers; InputError unless they are given, and no others."""
     for name in names:
         if name not in parameters:
             raise InputError(f"{name} must be given: a model file does not say it")
@@ -121,6 +124,8 @@ def _needed(parameters: Mapping[str, Any], *names: str) -> dict[str, float]:
 
 
 def _kernel(head: Mapping[str, list[str]], given: Any) -> Any:
+    """The kernel of a model, which one that is given must equal."""
+
     def number(key: str) -> float:
         return number_from_text(head[key][0])
 
@@ -144,44 +149,71 @@ def _svm(
     name: str, head: Mapping[str, list[str]], lines: Iterator[str], X: Any, y: Array, parameters: Mapping[str, Any],
     kernel: Any, weight: Array,
 ) -> tuple[Formulation, list[Row]]:  # fmt: skip
-    kind, sign, own = head["svm_type"][0], _sign(head), _kernel(head, kernel)
+    """The problem of LIBSVM's model, and its row."""
+    kind = head["svm_type"][0]
+    sign = _sign(head)
+    own = _kernel(head, kernel)
     if kind not in ("c_svc", "nu_svc"):
         raise InputError(f"the model must be a c_svc or nu_svc, got {kind}")
-    values = _needed(parameters, *(("C_plus", "C_minus") if kind == "c_svc" else ("nu",)))
-    formulation: Any = TwoCSVM(X, y, own, weight) if kind == "c_svc" else TwoNuSVM(X, y, own)
+    with_costs = kind == "c_svc"
+    values = _needed(parameters, "C_plus", "C_minus") if with_costs else _needed(parameters, "nu")
+    formulation: Any = TwoCSVM(X, y, own, weight) if with_costs else TwoNuSVM(X, y, own)
     alpha = _matched([line for line in lines if line.strip()], formulation, weight > 0.0, sign)
     b = -sign * number_from_text(head["rho"][0])
-    if kind == "nu_svc":
+    if not with_costs:
         return of_nu(values["nu"], formulation, (alpha, b), weight, LOOSE)
     return formulation, [Row(values, {"alpha": alpha, "b": b}, Stop(LOOSE))]  # unless svm-train was told another
 
 
 def _matched(lines: list[str], formulation: Any, used: Mask, sign: float) -> Array:
     """Multipliers of all samples: each support vector is a used sample of its label that no other one is."""
-    Z, n, y = dense(formulation.X), formulation.gram.n, formulation.y
-    size = 1.0 + np.abs(Z).max(axis=0)
-    alpha, free = np.zeros(n), used.copy()
+    samples = dense(formulation.X)
+    y = formulation.y
+    alpha = np.zeros(y.size)
+    free = used.copy()
     for line in lines:
         coef, *pairs = line.split()
         value = sign * number_from_text(coef)
         entries = [pair.split(":") for pair in pairs]
         if isinstance(formulation.kernel, Precomputed):
-            i = int(number_from_text(entries[0][1])) - 1
-            if not 0 <= i < n or not free[i] or y[i] * value < 0:
-                raise InputError(f"X and y must be what the model was trained on: it has another sample {i}")
+            sample = int(number_from_text(entries[0][1])) - 1
+            if not 0 <= sample < y.size or not free[sample] or y[sample] * value < 0:
+                raise InputError(f"X and y must be what the model was trained on: it has another sample {sample}")
         else:
-            x = np.zeros(Z.shape[1])
-            for index, number in entries:
-                if int(index) > x.size:
-                    raise InputError(f"X must be what the model was trained on: it has a feature {index}, X {x.size}")
-                x[int(index) - 1] = number_from_text(number)
-            near = free & (y * value > 0) & (np.abs(Z - x) <= PRINTED * size).all(axis=1)
-            if not near.any():
-                hint = AS_R if (np.abs(_as_r(Z) - x) <= PRINTED * (1.0 + np.abs(x))).all(axis=1).any() else ""
+            vector = _vector(entries, samples.shape[1])
+            sample = _nearest(samples, vector, free & (y * value > 0))
+            if sample < 0:
+                hint = AS_R if _is_one_of(_as_r(samples), vector) else ""
                 raise InputError(f"X and y must be what the model was trained on: no sample is ({line.strip()}){hint}")
-            i = int(np.argmin(np.where(near, np.abs(Z - x).max(axis=1), np.inf)))
-        alpha[i], free[i] = abs(value), False
+        alpha[sample] = abs(value)
+        free[sample] = False
     return alpha
+
+
+def _vector(entries: list[list[str]], width: int) -> Array:
+    """A support vector from its entries, pairs of the feature's number and its value."""
+    vector = np.zeros(width)
+    for index, number in entries:
+        if int(index) > width:
+            raise InputError(f"X must be what the model was trained on: it has a feature {index}, X {width}")
+        vector[int(index) - 1] = number_from_text(number)
+    return vector
+
+
+def _nearest(samples: Array, vector: Array, possible: Mask) -> int:
+    """Index of the possible sample nearest to a vector; -1 if it differs in digits that a file has."""
+    distances = np.abs(samples - vector)
+    size = 1.0 + np.abs(samples).max(axis=0)
+    near = possible & (distances <= PRINTED * size).all(axis=1)
+    if not near.any():
+        return -1
+    return int(np.argmin(np.where(near, distances.max(axis=1), np.inf)))
+
+
+def _is_one_of(samples: Array, vector: Array) -> bool:
+    """Whether a vector is a sample, up to the digits that a file has."""
+    near = np.abs(samples - vector) <= PRINTED * (1.0 + np.abs(vector))
+    return bool(near.all(axis=1).any())
 
 
 def _as_r(Z: Array) -> Array:
@@ -195,17 +227,24 @@ def _linear(
     name: str, head: Mapping[str, list[str]], lines: Iterator[str], X: Any, y: Array, parameters: Mapping[str, Any],
     kernel: Any, weight: Array,
 ) -> tuple[Formulation, list[Row]]:  # fmt: skip
-    kind, sign, bias = head["solver_type"][0], _sign(head), number_from_text(head["bias"][0])
+    """The problem of LIBLINEAR's model, and its row."""
+    kind = head["solver_type"][0]
+    sign = _sign(head)
+    bias = number_from_text(head["bias"][0])
     if kind not in _SOLVERS:
         raise InputError(f"the model must be one of {', '.join(_SOLVERS)}, got {kind}")
     if kernel is not None and not isinstance(as_kernel(kernel), Linear):
         raise InputError(f"kernel must be left out: LIBLINEAR's models are linear, got {kernel!r}")
-    values, d = _needed(parameters, "C_plus", "C_minus"), int(head["nr_feature"][0])
+    values = _needed(parameters, "C_plus", "C_minus")
+    d = int(head["nr_feature"][0])
     if np.shape(X)[1] != d:
         raise InputError(f"X must be what the model was trained on, {d} features, got {np.shape(X)[1]}")
     first = [line.split()[0] for line in lines if line.strip()]
     numbers = sign * np.array([number_from_text(text) for text in first])
-    if numbers.size != d + (bias > 0):
-        raise InputError(f"w must have {d + (bias > 0)} numbers, got {numbers.size}")
+    expected = d + 1 if bias > 0 else d
+    if numbers.size != expected:
+        raise InputError(f"w must have {expected} numbers, got {numbers.size}")
+    w = numbers[:d]
     b = float(numbers[d] * bias) if bias > 0 else 0.0
-    return through_the_origin(X, y, weight, numbers[:d], b, values, squared=_SOLVERS[kind], bias=max(bias, 0.0))
+    squared = _SOLVERS[kind]
+    return through_the_origin(X, y, weight, w, b, values, squared=squared, bias=max(bias, 0.0))

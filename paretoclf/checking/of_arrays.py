@@ -12,14 +12,15 @@ import numpy as np
 from paretoclf.checking.engine_points import engine_points
 from paretoclf.checking.multipliers import dual_error
 from paretoclf.checking.of_problem import judge_problem
+from paretoclf.checking.program_solutions import read_point
 from paretoclf.common.checks import Array, check_vector
 from paretoclf.common.errors import InputError
 from paretoclf.engine.reduction.of_arrays import line_of
 from paretoclf.problem.qp import QP
-from paretoclf.proof.points.cone_program import ConeProgram
-from paretoclf.proof.points.cones import Cone
-from paretoclf.solve.cone_proof import ProblemProof
-from paretoclf.solve.of_arrays import BLOCKS, holding
+from paretoclf.proof.cones.cone_kinds import Cone
+from paretoclf.proof.cones.cone_program import ConeProgram
+from paretoclf.solve.judging.cone_proof import ProblemProof
+from paretoclf.solve.sources.array_line import BLOCKS, holding
 
 
 def judge_arrays(qp: QP, x: Any, y: Any, tol: float) -> ProblemProof:
@@ -28,12 +29,14 @@ def judge_arrays(qp: QP, x: Any, y: Any, tol: float) -> ProblemProof:
     Parameters
     ----------
     qp : QP
-        Its parameters are 0.
+        The program, its parameters where its arrays stand.
     x : array of shape (n,), or mapping of the names of the variables to numbers
+        Or what has both: a solution file of a solver, a CSV file, or an ``OptimizeResult``.
     y : array of shape (m,), mapping of names of rows to numbers, or None
-        Those of rows that a mapping leaves out are not judged: they are what suits the others best.
+        Multipliers. Rows that a mapping leaves out are not judged: they get the multipliers that suit the others best.
     tol : float
     """
+    x, y = read_point(x, y, qp)
     own = None if y is None else _entries(y, qp, 1)
     proof = _named(qp, judge_problem(holding(qp, _entries(x, qp, 0), own), tol))
     if y is None or proof.status != "optimal":
@@ -42,14 +45,16 @@ def judge_arrays(qp: QP, x: Any, y: Any, tol: float) -> ProblemProof:
 
 
 def _named(qp: QP, proof: ProblemProof) -> ProblemProof:
-    """A certificate with the worst row by its name."""
+    """Name the worst row of a certificate as the program does."""
     if proof.certificate is None or not isinstance(proof.certificate.worst, str):
         return proof
     found = re.fullmatch(rf"({'|'.join(BLOCKS)}) (\d+)", proof.certificate.worst)
     if found is None:
         return proof
-    row = int(np.flatnonzero(BLOCKS[found[1]](qp))[int(found[2])])
-    side = "" if found[1] == "equations" else f" ({found[1].removesuffix('s of rows')})"
+    block = found[1]
+    rows = np.flatnonzero(BLOCKS[block](qp))
+    row = int(rows[int(found[2])])
+    side = "" if block == "equations" else f" ({block.removesuffix('s of rows')})"
     return replace(proof, certificate=replace(proof.certificate, worst=f"{qp.row(row)}{side}"))
 
 
@@ -65,7 +70,7 @@ def _by_name(qp: QP, y: Any) -> dict[str, Array]:
 
 
 def _dual_error(qp: QP, x: Array, duals: Mapping[str, Array]) -> float:
-    """How far multipliers are from those of any optimum: beside the engine's own optimum, if it finds one."""
+    """Residual of multipliers as those of an optimum, beside the engine's own optimum, if it finds one."""
     if not qp.A.shape[0]:
         return 0.0
     line = line_of(qp, {}, {})
@@ -78,7 +83,8 @@ def _dual_error(qp: QP, x: Array, duals: Mapping[str, Array]) -> float:
 
 def _entries(given: Any, qp: QP, which: int) -> Array:
     """Numbers of all variables (0) or rows (1)."""
-    name, size = "xy"[which], (qp.q.size, qp.A.shape[0])[which]
+    name = "xy"[which]
+    size = (qp.q.size, qp.A.shape[0])[which]
     if not isinstance(given, Mapping):
         return check_vector(given, size, name)
     if qp.names is None:
@@ -88,7 +94,8 @@ def _entries(given: Any, qp: QP, which: int) -> Array:
     given = {names.get(key, key): value for key, value in given.items()}
     strange = [key for key in given if key not in set(known)]
     missing = [] if which else [key for key in known if key not in given]
-    for told, what in ((strange, "names of the QP"), (missing, "a number for each variable")):
-        if told:
-            raise InputError(f"{name} must have {what}, got {'none for ' if told is missing else ''}{told[0]!r:.100}")
+    if strange:
+        raise InputError(f"{name} must have names of the QP, got {strange[0]!r:.100}")
+    if missing:
+        raise InputError(f"{name} must have a number for each variable, got none for {missing[0]!r:.100}")
     return check_vector([given.get(key, 0.0) for key in known], size, name)

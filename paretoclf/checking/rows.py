@@ -1,4 +1,4 @@
-"""Rows: what is to be judged, as parameters and named numbers, from lists, arrays and results of ours."""
+"""Rows: solutions to be judged, as parameters and named numbers, from lists, arrays and results of ours."""
 
 from __future__ import annotations
 
@@ -10,22 +10,14 @@ import numpy as np
 
 from paretoclf.common.checks import real_array, what_it_is
 from paretoclf.common.errors import InputError
-from paretoclf.path.on_pieces import OnPieces
+from paretoclf.path.svm_lines.svm_path import OnPieces
 from paretoclf.problem.classifiers import Classifier
 from paretoclf.problem.costs import Costs, SampleCosts
-from paretoclf.proof.solution import Solution
+from paretoclf.proof.verdicts.solution import Solution
 from paretoclf.solve.sweep import Sweep
 
-#: Numbers that a row may have in arrays, and how many dimensions one of them has.
+#: Numbers that a row may have in arrays, and the number of dimensions of each.
 ARRAYS = {"alpha": 1, "alpha_lo": 1, "w": 1, "xi": 1, "b": 0, "rho": 0}
-
-
-@dataclass(frozen=True)
-class Stop:
-    """Where LIBSVM stopped: at violations of tol times ``unit``, the size of a margin of its own in the row."""
-
-    tol: float
-    unit: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -38,15 +30,16 @@ class Row:
         Parameters of the formulation; ``{"costs": SampleCosts}`` where each sample has a cost of its own.
     numbers : mapping of str to array or float
         Multipliers ``alpha``, slope ``w``, intercept ``b``, margin ``rho``, or what the programs name.
-    stop : Stop, optional
-        Where LIBSVM stopped, for a solution of it (`paretoclf.checking.libsvm`).
+    stop : optional
+        Stopping rule of the code that it is from: its ``kept(formulation, row, certificate)`` says what that left, as
+        that of `paretoclf.checking.libsvm.Stop` does.
     note : str
-        What its certificate says besides.
+        Note of its certificate.
     """
 
     values: Mapping[str, Any]
     numbers: Mapping[str, Any] = field(repr=False)
-    stop: Stop | None = field(default=None, repr=False)
+    stop: Any = field(default=None, repr=False)
     note: str = field(default="", repr=False)
 
 
@@ -62,7 +55,7 @@ def rows_of(given: Any, names: Sequence[str], vector: str = "alpha") -> list[Row
     names : sequence of str
         The parameters.
     vector : {"alpha", "w"}
-        What stands behind the parameters of a tuple.
+        Name of the vector behind the parameters of a tuple.
 
     Raises
     ------
@@ -87,11 +80,12 @@ def rows_of(given: Any, names: Sequence[str], vector: str = "alpha") -> list[Row
 
 
 def form_of(names: Sequence[str], vector: str = "alpha") -> str:
-    """How a row is written as a tuple."""
+    """Write the form of a row as a tuple, for messages."""
     return f"({', '.join((*names, vector))}[, b])"
 
 
 def _of_solution(solution: Solution, names: Sequence[str]) -> Row:
+    """Row of a solution of ours."""
     values: dict[str, Any] = dict(solution.values)
     if isinstance(solution.costs, SampleCosts):
         values = {"costs": solution.costs}
@@ -105,6 +99,7 @@ def _of_solution(solution: Solution, names: Sequence[str]) -> Row:
 
 
 def _of_list(given: Any, names: Sequence[str], vector: str) -> list[Row]:
+    """Rows of an iterable of tuples, mappings or solutions."""
     form = form_of(names, vector)
     try:
         members = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else None
@@ -128,17 +123,19 @@ def _of_list(given: Any, names: Sequence[str], vector: str) -> list[Row]:
             rows += some
             continue
         size = len(member) if hasattr(member, "__len__") and not isinstance(member, str) else None
-        if size not in (len(names) + 1, len(names) + 2):
+        without_b = len(names) + 1
+        if size not in (without_b, without_b + 1):
             got = f"{size} entries" if size is not None else repr(member)
             raise InputError(f"solutions[{k}] must be {form}, got {got}")
-        intercept = {} if size == len(names) + 1 or member[-1] is None else {"b": one_number(member[-1])}
-        values = dict(zip(names, member, strict=False))
-        rows.append(Row(values, {vector: member[len(names)], **intercept}))
+        numbers = {vector: member[len(names)]}
+        if size != without_b and member[-1] is not None:
+            numbers["b"] = one_number(member[-1])
+        rows.append(Row(dict(zip(names, member, strict=False)), numbers))
     return rows
 
 
 def one_number(value: Any) -> Any:
-    """What is in an array of one number, such as scikit-learn's ``intercept_``; anything else as it is."""
+    """Take the number out of an array of one, such as scikit-learn's ``intercept_``; return anything else as it is."""
     return value.item() if isinstance(value, np.ndarray) and value.shape == (1,) else value
 
 
@@ -169,24 +166,23 @@ def _of_arrays(given: Mapping[str, Any], names: Sequence[str], where: str = "") 
     arrays = {name: real_array(columns[name], f"{where}{name}") for name in columns if name in (*ARRAYS, *names)}
     if not arrays.keys() & {"alpha", "w"} and not columns.keys() - arrays.keys():
         raise InputError(f"{where}solutions must hold alpha, or w and b, got {', '.join(columns) or 'nothing'}")
-    counts = {name: value.shape[0] for name, value in arrays.items() if value.ndim == ARRAYS.get(name, 0) + 1}
-    wrong = [name for name, value in arrays.items() if value.ndim > ARRAYS.get(name, 0) + 1]
+    extra = {name: value.ndim - ARRAYS.get(name, 0) for name, value in arrays.items()}  # dimensions beyond one row's
+    counts = {name: value.shape[0] for name, value in arrays.items() if extra[name] == 1}
+    wrong = [name for name in arrays if extra[name] > 1]
     if wrong:
         raise InputError(f"{where}{wrong[0]} has too many dimensions, got shape {arrays[wrong[0]].shape}")
     if len(set(counts.values())) > 1:
         shown = ", ".join(f"{name} has {count}" for name, count in counts.items())
         raise InputError(f"{where}all arrays must have one row for each solution, got {shown}")
-    many, others = next(iter(counts.values()), None), {k: v for k, v in columns.items() if k not in arrays}
+    others = {name: value for name, value in columns.items() if name not in arrays}
     rows = []
-    for k in range(1 if many is None else many):
-        mine = {name: value[k] if name in counts else value for name, value in arrays.items()}
-        numbers = {name: value if np.ndim(value) else float(value) for name, value in mine.items()}
-        rows.append(
-            Row(
-                {name: numbers.pop(name) for name in names if name in numbers},
-                {**numbers, **others},
-            )
-        )
+    for k in range(next(iter(counts.values()), 1)):
+        numbers: dict[str, Any] = {}
+        for name, value in arrays.items():
+            entry = value[k] if name in counts else value
+            numbers[name] = entry if np.ndim(entry) else float(entry)
+        values = {name: numbers.pop(name) for name in names if name in numbers}
+        rows.append(Row(values, {**numbers, **others}))
     if not rows:
         raise InputError(f"{where}solutions must hold at least one row, got none: nothing would be verified")
     return rows

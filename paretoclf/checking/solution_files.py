@@ -41,7 +41,7 @@ def read_solutions(file: str | os.PathLike[str], n: int, names: Sequence[str] = 
     Parameters
     ----------
     file : path
-        Ending in .csv or .npz.
+        Name of a file, ending in .csv or .npz.
     n : int
         Number of samples.
     names : sequence of str
@@ -84,9 +84,9 @@ def read_solutions(file: str | os.PathLike[str], n: int, names: Sequence[str] = 
         wanted = f" and {n} columns" if what == "alpha" else ""
         raise InputError(f"{name}: {what} must have one row per solution{wanted}, got shape {vectors.shape}")
     if not np.isfinite(vectors).all():
-        k, i = (int(v) for v in np.argwhere(~np.isfinite(vectors))[0])
+        row, column = np.argwhere(~np.isfinite(vectors))[0].tolist()
         where = "sample" if what == "alpha" else "feature"
-        raise InputError(f"{name}: {what} must be finite, got {vectors[k, i]} in row {k}, {where} {i}")
+        raise InputError(f"{name}: {what} must be finite, got {vectors[row, column]} in row {row}, {where} {column}")
     known = {key: check_vector(values, len(vectors), f"{name}: {key}") for key, values in columns.items()}
     return {**_parameters(name, known, names, vectors, what)}
 
@@ -114,6 +114,7 @@ def _parameters(
 
 
 def _read_csv(name: str, n: int, names: Sequence[str], known: Sequence[str]) -> tuple[dict[str, Array], Array, str]:
+    """Known columns of a CSV file, the other ones as rows of vectors, and the name of the vectors."""
     with open(name, newline="", encoding="utf-8-sig") as stream:
         reader = csv.reader(stream)
         table = [(reader.line_num, row) for row in reader if row]
@@ -148,6 +149,7 @@ def _read_csv(name: str, n: int, names: Sequence[str], known: Sequence[str]) -> 
 
 
 def _is_number(cell: str) -> bool:
+    """Whether a cell of a table is a number."""
     try:
         float(cell)
     except ValueError:
@@ -156,8 +158,9 @@ def _is_number(cell: str) -> bool:
 
 
 def _positions(name: str, width: int, n: int, names: Sequence[str]) -> list[str]:
-    """What the columns of a file without header are: as in a row (*parameters, alpha[, b])."""
-    alpha, costs = [f"alpha{i + 1}" for i in range(n)], tuple(names) == _COSTS
+    """Names of the columns of a file without header: as in a row (*parameters, alpha[, b])."""
+    alpha = [f"alpha{i + 1}" for i in range(n)]
+    costs = tuple(names) == _COSTS
     layouts = [[*names, *alpha], [*names, *alpha, "b"], *([["C", *alpha]] if costs else [])]
     for layout in layouts:
         if len(layout) == width:
@@ -170,6 +173,7 @@ def _positions(name: str, width: int, n: int, names: Sequence[str]) -> list[str]
 
 
 def _read_npz(name: str, n: int, known: Sequence[str]) -> tuple[dict[str, Any], Array, str]:
+    """Known arrays of an npz file, the vectors of the solutions, and their name."""
     stored = read_arrays(name, _WRONG)
     what = "w" if "w" in stored and "alpha" not in stored else "alpha"
     if what not in stored:

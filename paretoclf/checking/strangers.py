@@ -17,25 +17,28 @@ import numpy as np
 
 from paretoclf.checking import known
 from paretoclf.checking.beside import JudgedPoints, judge_beside
-from paretoclf.checking.elsewhere import is_critical_line, is_lars
-from paretoclf.common.checks import Array, check_matrix, check_vector, number_from_text, real_array
+from paretoclf.checking.elsewhere import is_critical_line, is_fitted, is_lars
+from paretoclf.checking.fitted_models import judge_fitted, judged_by
+from paretoclf.checking.judged_solutions import Verification
+from paretoclf.common.checks import Array, check_matrix, check_vector, number_from_text, real_array, what_it_is
 from paretoclf.common.errors import InputError
 from paretoclf.common.files import reading
 from paretoclf.common.tolerances import STRANGERS
-from paretoclf.engine.reduction.program import meant_by
-from paretoclf.path.of_cones import ConePath
-from paretoclf.path.of_problem import ProblemPath, trace_problem
-from paretoclf.proof.cone_band import BandProof
-from paretoclf.proof.line import LineProof
-from paretoclf.solve.to_qp import LineOfPrograms
+from paretoclf.engine.reduction.program import beside_the_value, meant_by
+from paretoclf.path.base.point_rows import EVENTS
+from paretoclf.path.programs.eps_path import ConePath
+from paretoclf.path.programs.problem_path import ProblemPath, trace_problem
+from paretoclf.proof.bands.band_proof import BandProof
+from paretoclf.proof.segments.line_proof import LineProof
+from paretoclf.solve.sources.problem_line import LineOfPrograms
 
-#: How far a path is traced beyond its first knot, where the first solution holds: as a share of the largest lambda.
+#: First lambda of the traced path over the largest of the knots: the first solution holds beyond its knot.
 _BEYOND = 2.0
 
 #: Names that R gives an intercept, as it is and in a data frame.
 _INTERCEPTS = ("(Intercept)", "X.Intercept.", "Intercept", "intercept", "b")
 
-#: What R's quantreg writes beside tau and coefficients.
+#: Columns that R's quantreg writes beside tau and coefficients.
 _ASIDE = ("Qbar", "Obj.Fun", "Obj Fun", "ObjFun")
 
 
@@ -51,7 +54,7 @@ class StrangersPath:
         The parameter at the knots, in one direction.
     variables, duals : mapping of str to array of shape (k, ...)
     between : bool
-        Whether it claims to be linear between them.
+        Whether the path claims to be linear between its knots.
     """
 
     problem: Any
@@ -68,29 +71,40 @@ class StrangersPath:
         """
         first, last = float(self.at[0]), float(self.at[-1])
         path = trace_problem(LineOfPrograms(self.problem, {self.parameter: first}, {self.parameter: last}))
-        return judge_beside(
-            path,
-            _share(self.at, first, last, self.parameter.name()),
-            self.variables,
-            self.duals,
-            tol=tol,
-            between=self.between if between is None else between,
-        )
+        knots = _share(self.at, first, last, self.parameter.name())
+        between = self.between if between is None else between
+        return judge_beside(path, knots, self.variables, self.duals, tol=tol, between=between)
 
 
 def judge_stranger(
-    X: Any, y: Any, solutions: Any, asked: tuple[float | None, bool | None], parameters: Mapping[str, Any]
-) -> JudgedPoints | LineProof | BandProof:
-    """Judge what `is_of_program` has recognised: tolerance, and whether what is between is judged, as far as asked for.
+    given: tuple[Any, Any, Any],
+    of_samples: tuple[Any, Any],
+    asked: tuple[float | None, bool | None],
+    parameters: Mapping[str, Any],
+) -> JudgedPoints | LineProof | BandProof | Verification:
+    """Judge what `is_of_another` has recognised: the path of a program, or fitted models.
 
-    A path of ours alone is judged anew, from the program, its points and its multipliers.
+    ``given`` are X, y and the solutions, ``of_samples`` a kernel and weights, which belong to fitted models. ``asked``
+    holds the tolerance, and whether segments between knots are judged, each None where it was not given. A
+    path of ours alone is judged anew, from the program, its points and its multipliers.
 
     Raises
     ------
     InputError
         If it is torn, or of other data.
     """
-    options, how = dict(parameters), (STRANGERS if asked[0] is None else asked[0], asked[1])
+    X, y, solutions = given
+    fitted = is_fitted(solutions)
+    for each in (X, y) if fitted else given:
+        if way := judged_by(each):
+            raise InputError(f"solutions must be of a form that verify reads, got {what_it_is(each)}: {way}")
+    if fitted and not is_lars(solutions):
+        return judge_fitted(given, of_samples, asked, parameters)
+    if any(each is not None for each in of_samples):
+        raise InputError("kernel and sample_weight belong to classifiers, and not to the path of a program")
+    options = dict(parameters)
+    tol, between = asked
+    how = (STRANGERS if tol is None else tol), between
     if isinstance(X, ProblemPath | ConePath):
         _nothing(options, "a path of a program")
         if y is None and solutions is None:
@@ -113,6 +127,7 @@ def judge_stranger(
 
 
 def _nothing(options: Mapping[str, Any], what: str) -> None:
+    """InputError where options are given that do not belong to a path."""
     if options:
         raise InputError(f"{next(iter(options))} does not belong to {what}, which says itself what it is")
 
@@ -121,23 +136,34 @@ def _share(at: Array, first: float, last: float, name: str) -> Array:
     """Knots as t, from 0 to 1."""
     if not np.isfinite(at).all():
         raise InputError(f"{name} must be finite at every knot, got {float(at[~np.isfinite(at)][0])}")
-    falls, rises = (np.diff(at) <= 0).all(), (np.diff(at) >= 0).all()
+    steps = np.diff(at)
+    falls = (steps <= 0).all()
+    rises = (steps >= 0).all()
     if first == last or not (falls or rises):
         raise InputError(f"{name} must fall or rise from knot to knot, got {np.array2string(at, threshold=6):.100}")
     return np.abs(np.clip((at - first) / (last - first), 0.0, 1.0))
 
 
 def _on_path(path: ProblemPath | ConePath, given: Any, tol: float, between: bool | None) -> JudgedPoints:
-    """Plain arrays (t, x[, y]), a mapping of them by name, or a CSV or npz file of that."""
+    """Judge plain arrays (t, x[, y]), a mapping of them by name, a table of them, or a function, beside a path."""
     if isinstance(given, str | os.PathLike):
-        given = _columns(os.fspath(given), path)
-    names, rows = list(path.program.variables), list(path.program.multipliers)
+        given = _columns(os.fspath(given), *_table(os.fspath(given)), path)
+    elif hasattr(given, "columns") and hasattr(given, "to_numpy"):
+        given = _columns("solutions", *_of_frame(given), path)
+    elif callable(given):
+        given = _asked(path, given)
+        between = False  # a function says nothing of being affine
+    names = list(path.program.variables)
+    rows = list(path.program.all_multipliers)
     if isinstance(given, tuple | list) and len(given) in (2, 3):
-        if len(names) != 1 or (len(given) == 3 and len(rows) != 1):
+        own = list(path.program.multipliers)
+        if len(names) != 1 or (len(given) == 3 and len(own) != 1):
             raise InputError(f"solutions must be a mapping of names to arrays, as there are {', '.join(names + rows)}")
-        given = dict(zip(("t", names[0], *rows[:1]), given, strict=False))
+        given = dict(zip(("t", names[0], *own[:1]), given, strict=False))
     if not isinstance(given, Mapping):
-        raise InputError(f"solutions must be (t, x), (t, x, y), a mapping or a file, got {given!r:.100}")
+        raise InputError(
+            f"solutions must be (t, x), (t, x, y), a mapping, a table, a function of t or a file, got {given!r:.100}"
+        )
     moving = {name for name in path.parameters(0.0) if np.ndim(path.ends[0][name]) == 0}
     at = [name for name in given if name == "t" or name in moving]
     keys = {name: name if name in at else meant_by(name, names, rows) for name in given}
@@ -153,31 +179,66 @@ def _on_path(path: ProblemPath | ConePath, given: Any, tol: float, between: bool
     if at[0] != "t":
         first, last = (float(path.ends[k][at[0]]) for k in (0, 1))
         knots = (knots - first) / (last - first) + 0.0  # and not -0
-    variables, duals = (
-        {name: real_array(given[name], name) for name in part if name in given} for part in (names, rows)
-    )
+    variables = {name: real_array(given[name], name) for name in names if name in given}
+    duals = {name: real_array(given[name], name) for name in rows if name in given}
     if knots.size > 1 and (np.diff(knots) <= 0).all():
         knots = knots[::-1]
-        variables, duals = ({name: each[::-1] for name, each in part.items()} for part in (variables, duals))
+        variables = {name: each[::-1] for name, each in variables.items()}
+        duals = {name: each[::-1] for name, each in duals.items()}
     return judge_beside(path, knots, variables, duals, tol=tol, between=between is not False)
 
 
-def _columns(file: str, path: ProblemPath | ConePath) -> dict[str, Array]:
-    """A table of knots: t or the parameter, and the entries of variables and multipliers as ``x[0, 1]`` or ``x``."""
-    header, table = _table(file)
+def _columns(file: str, header: list[str], table: Array, path: ProblemPath | ConePath) -> dict[str, Array]:
+    """A table of knots: t or the parameter, and the entries of variables and multipliers as ``x[0, 1]`` or ``x``.
+
+    What `point_rows` writes beside them is left out: parameters where there is t, and the value.
+    """
     column = {name: table[:, k] for k, name in enumerate(header)}
-    found = {name: column.pop(name) for name in list(column) if name == "t" or name in path.ends[0]}
-    for name, reading_of in {**path.program.variables, **path.program.multipliers}.items():
-        entries = [name + entry for entry in reading_of.entries]
-        if all(entry in column for entry in entries):
-            found[name] = np.stack([column.pop(entry) for entry in entries], axis=1).reshape(-1, *reading_of.shape)
+    parameters = [name for name in header if name == "t" or name in path.ends[0]]
+    found = {name: column.pop(name) for name in dict.fromkeys(parameters)}
+    if "t" in found:
+        found = {"t": found["t"]}
+        column.pop("value", None)
+    for kind, readings in (("x", path.program.variables), ("row", path.program.all_multipliers)):
+        for name, reading_of in readings.items():
+            own = beside_the_value(name, kind)
+            entries = [own + entry for entry in reading_of.entries]
+            if all(entry in column for entry in entries):
+                values = np.stack([column.pop(entry) for entry in entries], axis=1)
+                found[own] = values.reshape(-1, *reading_of.shape)
     if column:
         raise InputError(f"{file}: column {next(iter(column))!r} is no entry of a variable or constraint")
     return found
 
 
+def _of_frame(given: Any) -> tuple[list[str], Array]:
+    """Names and numbers of the columns of a DataFrame; an index with a name is one of them."""
+    frame = given.reset_index() if getattr(getattr(given, "index", None), "name", None) else given
+    names = [str(name) for name in frame.columns]
+    kept = [k for k, name in enumerate(names) if name != EVENTS]
+    columns = [real_array(np.asarray(frame[frame.columns[k]]), f"solutions[{names[k]!r}]") for k in kept]
+    if not columns or not columns[0].size:
+        raise InputError("solutions must be a DataFrame with a row for each knot, got an empty one")
+    return [names[k] for k in kept], np.stack(columns, axis=1)
+
+
+def _asked(path: ProblemPath | ConePath, function: Any) -> dict[str, Any]:
+    """Answers of a function of t at every breakpoint and in the middle of every segment."""
+    ends = path.breakpoints
+    t = np.unique(np.concatenate([ends, 0.5 * (ends[:-1] + ends[1:])]))
+    answers = [function(float(each)) for each in t]
+    if all(isinstance(each, Mapping) for each in answers):
+        return {"t": t} | {name: np.array([each[name] for each in answers]) for name in answers[0]}
+    if len(path.program.variables) != 1:
+        names = ", ".join(path.program.variables)
+        raise InputError(
+            f"solutions must return a mapping of names to values, as there are {names}, got {answers[0]!r:.100}"
+        )
+    return {"t": t, next(iter(path.program.variables)): np.array(answers)}
+
+
 def _table(file: str) -> tuple[list[str], Array]:
-    """A CSV file with a header; R's column of row names, which has no name, is left out."""
+    """A CSV file with a header; R's column of row names, which has no name, is left out, and what changes."""
     with reading(file, "cannot be read"), open(file, newline="", encoding="utf-8") as handle:
         lines = [row for row in csv.reader(handle) if row]
         if len(lines) < 2:
@@ -185,7 +246,7 @@ def _table(file: str) -> tuple[list[str], Array]:
         header, rows = lines[0], lines[1:]
         if len({len(row) for row in lines}) != 1:
             raise InputError(f"{file}: every row must have {len(header)} entries")
-        used = [k for k, name in enumerate(header) if name.strip()]
+        used = [k for k, name in enumerate(header) if name.strip() and name.strip() != EVENTS]
         try:
             table = np.array([[number_from_text(row[k]) for k in used] for row in rows])
         except ValueError as error:
@@ -196,10 +257,11 @@ def _table(file: str) -> tuple[list[str], Array]:
 
 
 def _lars(X: Array, y: Array, given: Any) -> StrangersPath:
-    """scikit-learn's: the objective has 1/(2n), an intercept is taken out by centring."""
+    """The lasso of scikit-learn: its objective has 1/(2n), and centring removes an intercept."""
     fitted = not isinstance(given, tuple)
     alphas, coefs = (given.alphas_, given.coef_path_) if fitted else (given[0], given[2])
-    alphas, w = real_array(alphas, "alphas").ravel(), real_array(coefs, "coefs").T
+    alphas = real_array(alphas, "alphas").ravel()
+    w = real_array(coefs, "coefs").T
     if w.shape != (alphas.size, X.shape[1]):
         raise InputError(f"coefs must have shape ({X.shape[1]}, {alphas.size}), got {w.T.shape}")
     intercept = fitted and bool(given.fit_intercept)
@@ -222,23 +284,20 @@ def _from_the_top(problem: Any, parameter: Any, at: Array, variables: Mapping[st
     if infinite.any():
         at = np.concatenate([[start], at[1:]])
     else:
-        at, variables = np.concatenate([[start], at]), {k: np.concatenate([v[:1], v]) for k, v in variables.items()}
+        at = np.concatenate([[start], at])
+        variables = {name: np.concatenate([each[:1], each]) for name, each in variables.items()}
     if at.size == 1:  # one portfolio for every lambda
-        at, variables = np.array([start, 0.0]), {k: np.concatenate([v, v]) for k, v in variables.items()}
+        at = np.array([start, 0.0])
+        variables = {name: np.concatenate([each, each]) for name, each in variables.items()}
     return StrangersPath(problem, parameter, at, variables)
 
 
 def _critical_line(given: Any) -> StrangersPath:
     """The frontier, or cvxcla's lasso, from the object's own data."""
-    package, name = type(given).__module__.split(".")[0], type(given).__name__
+    package = type(given).__module__.split(".")[0]
+    name = type(given).__name__
     if package == "pypfopt":
-        if not given.w:
-            raise InputError("solutions must be a CLA that was solved: call efficient_frontier or max_sharpe first")
-        at = np.array([np.inf if each is None else each for each in given.ls], dtype=np.float64)
-        mean, bounds = np.ravel(given.mean), (np.ravel(given.lB), np.ravel(given.uB))
-        rows = {"a": np.ones((1, mean.size)), "b": np.ones(1)}
-        problem, lam = known.frontier(mean, np.asarray(given.cov_matrix), bounds, **rows)
-        return _from_the_top(problem, lam, at, {"w": np.array([np.ravel(w) for w in given.w], dtype=np.float64)})
+        return _frontier_of_pypfopt(given)
     strange = {"CLA": ("leverage", "stop"), "Lasso": ("a", "lower", "upper", "quad_form", "g")}[name]
     used = [key for key in strange if getattr(given, key, None) is not None]
     if used:
@@ -250,11 +309,25 @@ def _critical_line(given: Any) -> StrangersPath:
     if name == "CLA":
         if not isinstance(given.covariance, np.ndarray):
             raise InputError("solutions must be a CLA whose covariance is an array")
-        bounds, rows = (given.lower_bounds, given.upper_bounds), {key: getattr(given, key) for key in "abghq"}
+        bounds = given.lower_bounds, given.upper_bounds
+        rows = {key: getattr(given, key) for key in "abghq"}
         problem, lam = known.frontier(given.mean, given.covariance, bounds, **rows)
         return _from_the_top(problem, lam, at, {"w": np.array([point.weights for point in points])})
     problem, lam = known.lasso(given.x, given.y, intercept=False, nonneg=bool(given.nonneg), scale=1.0)
     return _from_the_top(problem, lam, at, {"w": np.array([point.beta for point in points])})
+
+
+def _frontier_of_pypfopt(given: Any) -> StrangersPath:
+    """The frontier of a CLA of PyPortfolioOpt, from its own data."""
+    if not given.w:
+        raise InputError("solutions must be a CLA that was solved: call efficient_frontier or max_sharpe first")
+    at = np.array([np.inf if each is None else each for each in given.ls], dtype=np.float64)
+    mean = np.ravel(given.mean)
+    bounds = np.ravel(given.lB), np.ravel(given.uB)
+    rows = {"a": np.ones((1, mean.size)), "b": np.ones(1)}
+    problem, lam = known.frontier(mean, np.asarray(given.cov_matrix), bounds, **rows)
+    portfolios = np.array([np.ravel(w) for w in given.w], dtype=np.float64)
+    return _from_the_top(problem, lam, at, {"w": portfolios})
 
 
 def _coefficients(file: Any, moving: str, d: int) -> tuple[Array, dict[str, Array], list[str]]:
@@ -284,10 +357,10 @@ def _quantreg(X: Array, y: Array, file: Any, options: dict[str, Any]) -> Strange
     problem, parameter = known.quantile_regression(X, y)
     if not aside:
         return StrangersPath(problem, parameter, tau, values, between=False)
+    # A jump at each inner tau: the solution before it, and the one after it.
     at = np.repeat(tau, 2)[1:-1]
-    return StrangersPath(
-        problem, parameter, at, {name: np.repeat(each[:-1], 2, axis=0) for name, each in values.items()}
-    )
+    both = {name: np.repeat(each[:-1], 2, axis=0) for name, each in values.items()}
+    return StrangersPath(problem, parameter, at, both)
 
 
 def _glmnet(X: Array, y: Array, file: Any, options: dict[str, Any]) -> StrangersPath:

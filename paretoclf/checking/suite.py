@@ -1,4 +1,4 @@
-"""A solver against the hard cases: what it says of each, next to the exact optimum."""
+"""A solver against the hard cases: its answer to each, next to the exact optimum."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from paretoclf.checking.between import stretches
-from paretoclf.checking.estimators import is_estimator
+from paretoclf.checking.elsewhere import is_estimator
+from paretoclf.checking.fitted_models import read_fitted
 from paretoclf.checking.given import read_given
 from paretoclf.checking.judged_solutions import verdict_of
 from paretoclf.checking.judging import certificate_of, exact_objective
@@ -18,18 +19,21 @@ from paretoclf.checking.of_classifiers import stretches_of
 from paretoclf.checking.rows import Row, rows_of
 from paretoclf.common.checks import check_positive_number, what_it_is
 from paretoclf.common.errors import InputError
-from paretoclf.common.tables import Tabular
 from paretoclf.common.tolerances import CERTIFY
 from paretoclf.datasets.hard_cases import HardCase, hard_cases
 from paretoclf.formulations.two_c_svm import TwoCSVM
 from paretoclf.problem.costs import CostLine
 from paretoclf.problem.samples import same_samples
-from paretoclf.proof.certificates import Certificate
-from paretoclf.proof.exact import ExactBounds, ExactCertificate, exactly
-from paretoclf.proof.solution import Solution
+from paretoclf.proof.verdicts.certificate import Certificate
+from paretoclf.proof.verdicts.exact_bounds import ExactBounds, ExactCertificate, exactly
+from paretoclf.proof.verdicts.report import Report
+from paretoclf.proof.verdicts.solution import Solution
 
-#: What a trial can end in, the worst first.
+#: Ends of a trial, the worst first.
 ENDS = ("not optimal", "failed", "undecided", "optimal")
+
+
+_COSTS = ("C_plus", "C_minus")
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,7 @@ class Trial:
 
 
 @dataclass(frozen=True, repr=False)
-class SuiteReport(Tabular, Sequence[Trial]):
+class SuiteReport(Report, Sequence[Trial]):
     """The trials of a solver; prints as a table, one line for each case.
 
     Attributes
@@ -81,9 +85,10 @@ class SuiteReport(Tabular, Sequence[Trial]):
     def __getitem__(self, k: Any) -> Any:
         return self.trials[k]
 
-    def passes(self) -> bool:
-        """Whether every trial is optimal."""
-        return all(trial.end == "optimal" for trial in self.trials)
+    @property
+    def verdicts(self) -> list[str]:
+        """Verdict on each trial, or how it ended without one."""
+        return [trial.end for trial in self.trials]
 
     def counts(self, case: str | None = None) -> dict[str, int]:
         """Trials by their end, of one case or of all."""
@@ -92,15 +97,15 @@ class SuiteReport(Tabular, Sequence[Trial]):
 
     @property
     def summary(self) -> str:
-        """How many there are of each end."""
-        said = ", ".join(f"{count} {end}" for end, count in self.counts().items() if count)
-        return f"{self.name}: {len(self)} trials at tolerance {self.tol:g}: {said}"
+        """Numbers of trials by their end."""
+        counts = ", ".join(f"{count} {end}" for end, count in self.counts().items() if count)
+        return f"{self.name}: {len(self)} trials at tolerance {self.tol:g}: {counts}"
 
     def _title(self) -> str:
         return self.summary
 
     def _rows(self) -> Iterator[dict[str, Any]]:
-        """One for each trial."""
+        """Numbers and words of each trial, by name."""
         yield from (dict(vars(trial)) for trial in self.trials)
 
     def __repr__(self) -> str:
@@ -108,13 +113,22 @@ class SuiteReport(Tabular, Sequence[Trial]):
             f"{'case':<26} {' '.join(f'{end:>11}' for end in reversed(ENDS))} {'value off by':>13}  first that is not"
         ]
         for case in dict.fromkeys(trial.case for trial in self.trials):
-            counts, mine = self.counts(case), [trial for trial in self.trials if trial.case == case]
+            mine = [trial for trial in self.trials if trial.case == case]
+            counts = self.counts(case)
+            numbers = " ".join(f"{counts[end]:>11}" for end in reversed(ENDS))
             errors = [abs(trial.value_error) for trial in mine if not np.isnan(trial.value_error)]
-            bad = [t for end in ENDS[:-1] for t in mine if t.end == end]
             worst = f"{max(errors):.1e}" if errors else "-"
-            first = f"  at {tuple(float(f'{c:.3g}') for c in bad[0].costs)}: {bad[0].words}" if bad else ""
-            lines.append(f"{case:<26} {' '.join(f'{counts[end]:>11}' for end in reversed(ENDS))} {worst:>13}{first}")
+            lines.append(f"{case:<26} {numbers} {worst:>13}{self._first_failure(mine)}")
         return "\n".join([*lines, self.summary])
+
+    def _first_failure(self, trials: Sequence[Trial]) -> str:
+        """Costs and words of the first trial of the worst end; an empty text where all are optimal."""
+        failures = [trial for end in ENDS[:-1] for trial in trials if trial.end == end]
+        if not failures:
+            return ""
+        first = failures[0]
+        costs = tuple(float(f"{cost:.3g}") for cost in first.costs)
+        return f"  at {costs}: {first.words}"
 
 
 def verify_solver(
@@ -133,7 +147,7 @@ def verify_solver(
     path : bool
         Whether the solver follows a line. Then it is judged between its knots, too.
     cases : sequence of HardCase, optional
-        By default `paretoclf.datasets.hard_cases`.
+        The cases, by default `paretoclf.datasets.hard_cases`.
     tol : float
         Largest residual and gap of what counts as optimal.
 
@@ -174,33 +188,39 @@ def verify_solver(
 
 
 def _point(solver: Callable[..., Any], case: HardCase, t: float, tol: float) -> Trial:
-    plus, minus = (float(c) for c in case.line.at(t))
-    asked, problem = {"C_plus": plus, "C_minus": minus}, TwoCSVM(case.X, case.y)
+    """Ask a solver for one solution, and judge it."""
+    plus, minus = (float(cost) for cost in case.line.at(t))
+    asked = {"C_plus": plus, "C_minus": minus}
+    problem = TwoCSVM(case.X, case.y)
     try:
-        row = _answer(solver(case.X.copy(), case.y.copy(), plus, minus), problem)
+        answer = solver(case.X.copy(), case.y.copy(), plus, minus)
+        row = _answer(answer, problem)
         certificate = _against(case.optimum(t).value, problem, Row(asked, row.numbers))
     except Exception as error:  # whatever a stranger's code raises
         return _failed(case, (plus, minus), error)
     words = verdict_of(certificate, tol)
     if row.values and row.values != asked and not certificate.passes(tol):
         words += f" (its own costs are {_shown(row.values)})"
-    return Trial(case.name, (plus, minus), certificate.verdict(tol), _off(certificate), words)
+    return Trial(case.name, (plus, minus), certificate.verdict(tol), _value_error(certificate), words)
 
 
 def _answer(given: Any, problem: TwoCSVM) -> Row:
-    """What a solver returned, with the costs that it says this is of, if it says any."""
+    """Row of a solver's answer, with the costs that it says this is of, if it says any."""
     if isinstance(given, Solution | Mapping) or is_estimator(given):
         rows, _ = _of_problem(given, problem)
         if len(rows) != 1:
             raise InputError(f"solver must return one solution, got {len(rows)}")
         return rows[0]
-    pair = given if isinstance(given, tuple) and len(given) == 2 and np.ndim(given[0]) == 1 else (given,)
-    return replace(rows_of([(0.0, 0.0, *pair)], tuple(problem.domain))[0], values={})
+    is_pair = isinstance(given, tuple) and len(given) == 2 and np.ndim(given[0]) == 1
+    numbers = given if is_pair else (given,)
+    row = rows_of([(0.0, 0.0, *numbers)], tuple(problem.domain))[0]
+    return replace(row, values={})  # costs were not given: those are a place holder
 
 
 def _of_problem(given: Any, problem: TwoCSVM) -> tuple[list[Row], Any]:
-    """Rows of the problem that was asked about, not of another one; and the path of ours that they are of."""
-    found = read_given(problem.X, problem.y, given, problem.kernel, None, {})
+    """Rows of the problem that was asked about, not of another one; and the path of ours that they were taken from."""
+    data = problem.X, problem.y, given, problem.kernel
+    found = read_fitted(*data) if is_estimator(given) else read_given(*data, None, {})
     rows = []
     for made, row in found.rows:
         if not isinstance(made, TwoCSVM):
@@ -212,7 +232,7 @@ def _of_problem(given: Any, problem: TwoCSVM) -> tuple[list[Row], Any]:
 
 
 def _against(optimum: Fraction, problem: TwoCSVM, row: Row) -> Certificate:
-    """The certificate of a row, whose gap is without rounding: between its objective and the exact optimal value."""
+    """Certify a row with a gap without rounding: between its objective and the exact optimal value."""
     found = certificate_of(problem, row)
     if not np.isfinite(found.primal_value):
         return found
@@ -221,8 +241,8 @@ def _against(optimum: Fraction, problem: TwoCSVM, row: Row) -> Certificate:
     return replace(certificate, shortfall=None, certain=found.certain)
 
 
-def _off(certificate: Certificate) -> float:
-    """By how much the objective exceeds the optimal value, relative to that, or to the costs where it is 0."""
+def _value_error(certificate: Certificate) -> float:
+    """Objective less the optimal value, relative to that, or to the costs where it is 0."""
     if not isinstance(certificate, ExactCertificate):
         return float("nan")
     optimum, mine = certificate.bounds
@@ -230,72 +250,99 @@ def _off(certificate: Certificate) -> float:
 
 
 def _line(solver: Callable[..., Any], case: HardCase, tol: float) -> Trial:
-    start, problem = _pair(case.line.start), TwoCSVM(case.X, case.y)
+    """Ask a solver for a whole line of costs, and judge its knots, their costs, and the segments between them."""
+    problem = TwoCSVM(case.X, case.y)
+    start = _pair(case.line.start)
+    stop = _pair(case.line.stop)
+    knots = []
     try:
-        rows, path = _of_problem(solver(case.X.copy(), case.y.copy(), start, _pair(case.line.stop)), problem)
+        answer = solver(case.X.copy(), case.y.copy(), start, stop)
+        rows, path = _of_problem(answer, problem)
         places = [_place(case.line, row) for row in rows]
-        knots = [_against(case.optimum(t).value, problem, row) for (t, _), row in zip(places, rows, strict=True)]
-        between = stretches(problem, rows, tol) if path is None else stretches_of(path)
-    except Exception as error:
+        for (t, _), row in zip(places, rows, strict=True):
+            knots.append(_against(case.optimum(t).value, problem, row))
+        segments = stretches(problem, rows, tol) if path is None else stretches_of(path)
+    except Exception as error:  # whatever a stranger's code raises
         return _failed(case, start, error)
-    off = max((_off(c) for c in knots), key=lambda each: (np.isnan(each), abs(each)))
-    wrong = _off_the_line(case.line, rows, places, tol)
+    value_error = max(map(_value_error, knots), key=lambda each: (np.isnan(each), abs(each)))
+
+    def ended(end: str, words: str) -> Trial:
+        return Trial(case.name, start, end, value_error, words)
+
+    wrong = _wrong_costs(case.line, rows, places, tol)
     if wrong:
-        return Trial(case.name, start, ENDS[0], off, wrong)
-    bad = next((k for k, c in enumerate(knots) if not c.passes(tol)), None)
-    if bad is not None:
-        return Trial(case.name, start, knots[bad].verdict(tol), off, f"knot {bad}: {verdict_of(knots[bad], tol)}")
-    open_ = next((s for s in between if s.status != "optimal"), None)
-    if open_ is not None:
-        end = open_.certificate.verdict(tol)
-        where = f"between knots {open_.first} and {open_.last}"
-        return Trial(case.name, start, end, off, f"{where}: {verdict_of(open_.certificate, tol)}")
-    return Trial(case.name, start, "optimal", off, "optimal")
+        return ended(ENDS[0], wrong)
+    for k, knot in enumerate(knots):
+        if not knot.passes(tol):
+            return ended(knot.verdict(tol), f"knot {k}: {verdict_of(knot, tol)}")
+    for segment in segments:
+        if segment.status != "optimal":
+            where = f"between knots {segment.first} and {segment.last}"
+            found = segment.certificate
+            return ended(found.verdict(tol), f"{where}: {verdict_of(found, tol)}")
+    return ended("optimal", "optimal")
 
 
-def _off_the_line(line: CostLine, rows: Sequence[Row], places: Sequence[tuple[Fraction, float]], tol: float) -> str:
-    """What is wrong with the costs of a path's knots; nothing where it follows the line from end to end.
+def _wrong_costs(line: CostLine, rows: Sequence[Row], places: Sequence[tuple[Fraction, float]], tol: float) -> str:
+    """Say which costs of a path's knots are wrong; an empty text where it follows the line from end to end.
 
     The optimal value changes by no more than the share by which costs change: a tolerance for one is one for the other.
     """
-    for k, (_, apart) in enumerate(places):
-        if apart > tol:
-            return f"knot {k} is off the line: its costs {_shown(rows[k].values)} are off by {apart:.0e}"
-    first, last = (_apart(rows[k].values, end) for k, end in ((0, line.start), (-1, line.stop)))
-    if max(first, last) > tol:
-        return f"the path goes from {_shown(rows[0].values)} to {_shown(rows[-1].values)}"
+    for k, (_, distance) in enumerate(places):
+        if distance > tol:
+            return f"knot {k} is off the line: its costs {_shown(rows[k].values)} are off by {distance:.0e}"
+    first = rows[0].values
+    last = rows[-1].values
+    if max(_relative_difference(first, line.start), _relative_difference(last, line.stop)) > tol:
+        return f"the path goes from {_shown(first)} to {_shown(last)}"
     return ""
 
 
 def _place(line: CostLine, row: Row) -> tuple[Fraction, float]:
-    """Where on the line the costs of a row are, and by how much they are off it, relative to themselves."""
+    """Position on the line that is nearest to the costs of a row, and their relative difference from it."""
     if "costs" in row.values:
         raise InputError("solver must return solutions of the costs C_plus and C_minus, got costs of the samples")
-    names, (start, stop) = ("C_plus", "C_minus"), (tuple(map(Fraction, end)) for end in (line.start, line.stop))
-    mine = [Fraction(row.values[name]) for name in names]
-    moving = [(c - a) / (b - a) for c, a, b in zip(mine, start, stop, strict=True) if a != b]
-    at = [min(max(t, Fraction(0)), Fraction(1)) for t in moving] or [Fraction(0)]
-    found = [(t, _apart(row.values, [(1 - t) * a + t * b for a, b in zip(start, stop, strict=True)])) for t in at]
+    start = [Fraction(cost) for cost in line.start]
+    stop = [Fraction(cost) for cost in line.stop]
+    mine = [Fraction(row.values[name]) for name in _COSTS]
+    positions = []
+    for cost, begin, end in zip(mine, start, stop, strict=True):
+        if begin != end:
+            t = (cost - begin) / (end - begin)
+            positions.append(min(max(t, Fraction(0)), Fraction(1)))
+    found = []
+    for t in positions or [Fraction(0)]:
+        there = [(1 - t) * begin + t * end for begin, end in zip(start, stop, strict=True)]
+        found.append((t, _relative_difference(row.values, there)))
     return min(found, key=lambda each: each[1])
 
 
-def _apart(values: Mapping[str, Any], asked: Iterable[Any]) -> float:
-    """By how much costs differ from those that are asked for, relative to these."""
-    pairs = [(Fraction(values[name]), Fraction(c)) for name, c in zip(("C_plus", "C_minus"), asked, strict=True)]
-    return max(float(abs(mine / c - 1)) if c else (0.0 if mine == c else np.inf) for mine, c in pairs)
+def _relative_difference(values: Mapping[str, Any], asked: Iterable[Any]) -> float:
+    """Largest difference of costs from those that are asked for, relative to these."""
+    differences = []
+    for name, cost in zip(_COSTS, asked, strict=True):
+        mine, wanted = Fraction(values[name]), Fraction(cost)
+        if wanted:
+            differences.append(float(abs(mine / wanted - 1)))
+        else:
+            differences.append(0.0 if mine == wanted else np.inf)
+    return max(differences)
 
 
 def _shown(values: Mapping[str, Any]) -> str:
+    """Costs, for a message."""
     if "costs" in values:
         return str(values["costs"])
-    return f"({', '.join(f'{values[name]:.6g}' for name in ('C_plus', 'C_minus'))})"
+    numbers = ", ".join(f"{values[name]:.6g}" for name in _COSTS)
+    return f"({numbers})"
 
 
 def _pair(costs: Any) -> tuple[float, float]:
+    """Costs as two numbers."""
     return float(costs.C_plus), float(costs.C_minus)
 
 
 def _failed(case: HardCase, costs: tuple[float, float], error: Exception) -> Trial:
-    return Trial(
-        case.name, costs, "failed", float("nan"), f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
-    )
+    """Trial of a solver that raised an error, or returned nothing that can be judged."""
+    message = " ".join(str(error).split())[:200]
+    return Trial(case.name, costs, "failed", float("nan"), f"{type(error).__name__}: {message}")

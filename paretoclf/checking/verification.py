@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from paretoclf.checking.elsewhere import is_estimator, is_of_program, judged_by
+from paretoclf.checking.elsewhere import is_estimator, is_of_another
 from paretoclf.common.checks import check_positive_number, refuse_other_order, what_it_is
 from paretoclf.common.errors import InputError
 from paretoclf.common.threads import count, on_one_thread, one_thread
@@ -16,12 +16,12 @@ from paretoclf.common.tolerances import CERTIFY
 if TYPE_CHECKING:
     from paretoclf.checking.beside import JudgedPoints
     from paretoclf.checking.judged_solutions import Verification
-    from paretoclf.path.of_cones import ConePath
-    from paretoclf.path.of_problem import ProblemPath
+    from paretoclf.path.programs.eps_path import ConePath
+    from paretoclf.path.programs.problem_path import ProblemPath
     from paretoclf.problem.qp import QP
-    from paretoclf.proof.cone_band import BandProof
-    from paretoclf.proof.line import LineProof
-    from paretoclf.solve.cone_proof import ProblemProof
+    from paretoclf.proof.bands.band_proof import BandProof
+    from paretoclf.proof.segments.line_proof import LineProof
+    from paretoclf.solve.judging.cone_proof import ProblemProof
 
     #: What judging returns, by what was given.
     Judged = Verification | ProblemProof | JudgedPoints | LineProof | BandProof
@@ -72,11 +72,11 @@ def verify(
     ``verify(formulation, solutions)`` those of any formulation, or of ``Moments`` (hyperplanes that should be Pareto
     optimal for two Gaussian classes); ``verify(problem)`` what a solved ``cvxpy.Problem`` holds, whatever it is about.
     No dual is needed for that: its cone program is solved once more, and safe bounds on the optimal value are computed
-    from the raw arrays (`paretoclf.proof.points.cone` has the argument and its assumptions).
+    from the raw arrays (`paretoclf.proof.cones.cone_judge` has the argument and its assumptions).
 
     Paths of other programs that another code computed are judged at their knots and between them, beside the exact path
-    of the same problem: ``verify(path, (t, x))`` plain arrays, of any path that `trace` made of a program (and
-    ``verify(path)`` that path itself);
+    of the same problem: ``verify(path, (t, x))`` plain arrays, a DataFrame or a function, of any path that `trace` made
+    of a program (and ``verify(path)`` that path itself);
     ``verify(X, y, lars_path(X, y))`` or a fitted ``LassoLars``; ``verify(cla)`` an object of cvxcla or PyPortfolioOpt;
     ``verify(X, y, file, of="quantreg")`` and ``of="glmnet"`` tables that R wrote.
 
@@ -94,29 +94,37 @@ def verify(
           both costs), ``alpha`` (k, n)
           or ``w`` (k, d), ``b`` (k,).
         - A `Solution`, `Sweep`, `Path` or other exact path, or a `TradeoffCurve`.
-        - A fitted ``SVC``, ``NuSVC``, ``LinearSVC`` or ``SGDClassifier`` of scikit-learn, or a ``Pipeline`` that ends
-          in one; or a list of them, each judged by the problem that it solves. Its ``classes_[1]`` is positive.
+        - A fitted ``SVC``, ``NuSVC``, ``LinearSVC`` or ``SGDClassifier`` of scikit-learn, whose ``classes_[1]`` is
+          positive; ``Lasso``, ``ElasticNet``, ``MultiTaskElasticNet``, ``QuantileRegressor``, ``SVR``, ``OneClassSVM``
+          (y is None) or ``LogisticRegression`` (`paretoclf.checking.fitted_problems`); or a ``Pipeline`` that ends in
+          one; or a list of them, each judged by the problem that it solves.
+        - What ``lasso_path`` or ``enet_path`` returned, with its ``l1_ratio`` if that is not 1, and ``positive``.
         - The name of a model file of LIBSVM or LIBLINEAR; ``C_plus`` and ``C_minus`` (or ``nu``) must then be given, as
           such a file does not say them.
         - For a `ProblemPath` or `ConePath` in place of X nothing: it is judged anew from its arrays, and its proof
           returned. Or (then second): ``(t, x)`` or ``(t, x, y)``, with knots t (k,), the variable
           (k, ...) and the multipliers of the constraint (k, ...); or a mapping, with ``t`` or the parameter that moves,
-          and variables and constraints by name; or a CSV file of these columns, entries as ``x[0]``.
+          and variables and constraints by name; or a CSV file or a DataFrame of these columns, entries as ``x[0]``, as
+          ``path.to_frame()`` has them; or a function of t that returns the variable, or a mapping, and is asked at
+          every breakpoint and in the middle of every segment.
+        - For a `QP` (second) the point as an array or by names, then its multipliers; or, with both, a solution file of
+          HiGHS, Gurobi, CBC, GLPK or SCIP, a CSV file of names and numbers, or what SciPy's ``linprog`` returned.
         - With ``of="quantreg"`` a CSV file of ``t(rq(y ~ X, tau = -1)$sol)``, or of coefficients at some ``tau``; with
           ``of="glmnet"`` one of ``data.frame(lambda = fit$lambda, t(as.matrix(coef(fit))))``, and ``standardize=False``
           if that was said there.
     tol : float, optional
         Largest residual and gap of a solution that counts as optimal. Default: 1e-8; of fitted models the largest
         ``tol`` of theirs, at which they stopped, but no more than 1e-3; of a model file 1e-3, where LIBSVM stops; of
-        paths of other programs 1e-6. LIBSVM's tol is about violated margins, not about the gap: unless tol is given, a
-        solution of LIBSVM with a larger gap is optimal "as its tol asks" where no margin is violated by more
-        (`paretoclf.checking.libsvm`), and its certificate says by how much the value can be off.
+        paths of other programs 1e-6. LIBSVM's tol is about violated margins, not about the gap, and others of
+        scikit-learn have a unit of their own, too: unless tol is given, a solution with a larger gap is optimal "as its
+        tol asks" where it keeps its own rule (`paretoclf.checking.libsvm`, `paretoclf.checking.stopping_rules`), and
+        its certificate says by how much the value can be off.
     between : bool, optional
         Whether the rows are the knots of a path, affine from one to the next, to be proved or refuted between them.
-        By default only what is the knots of a path by itself (lars_path, a critical line, knots beside a `ProblemPath`)
-        is judged so; False judges its knots alone.
+        By default only knots of a path as such (lars_path, a critical line, knots beside a `ProblemPath`) are judged
+        so; False judges the knots alone.
     **parameters
-        What a file does not say.
+        Parameters that a file does not say.
 
     Returns
     -------
@@ -168,7 +176,9 @@ def verify(
     >>> pc.verify(path, {"lam": [3, 2, 0], "w": [[0, 0], [1, 0], [3, -1]]}).verdicts
     ['optimal', 'optimal', 'optimal', 'not optimal', 'not optimal', 'not optimal', 'optimal']
     """
-    kind = _kind(X, solutions, parameters)
+    if solutions is None and is_estimator(y):
+        y, solutions = None, y
+    kind = _kind(X, y, solutions, parameters)
     if kind == "problem":
         others = (y, solutions, kernel, sample_weight, between or None, parameters or None)
         if any(each is not None for each in others):
@@ -186,16 +196,11 @@ def verify(
         return on_one_thread(_door(kind))(X, y, solutions, tol)
     if not (between is None or isinstance(between, bool | np.bool_)):
         raise InputError(f"between must be True or False, got {between!r}")
-    for given in (X, y) if is_estimator(solutions) else (X, y, solutions):
-        if way := judged_by(given):
-            raise InputError(f"solutions must be of a form that verify reads, got {what_it_is(given)}: {way}")
     refuse_other_order(X, y)
     chosen = None if tol is None else check_positive_number(tol, "tol")
-    if kind == "path of a program":
-        if kernel is not None or sample_weight is not None:
-            raise InputError("kernel and sample_weight belong to classifiers, and not to the path of a program")
+    if kind == "of another code":
         asked = chosen, None if between is None else bool(between)
-        return on_one_thread(_door(kind))(X, y, solutions, asked, parameters)
+        return on_one_thread(_door(kind))((X, y, solutions), (kernel, sample_weight), asked, parameters)
     if y is None and solutions is None:
         raise InputError(
             f"problem must be a cvxpy.Problem, got {what_it_is(X)}; other solutions are given with what they solve, as "
@@ -205,12 +210,12 @@ def verify(
         return _door(kind)((X, y, solutions, kernel, sample_weight, parameters), chosen, bool(between))
 
 
-def _kind(X: Any, solutions: Any, parameters: Mapping[str, Any]) -> str:
+def _kind(X: Any, y: Any, solutions: Any, parameters: Mapping[str, Any]) -> str:
     """The kind of what `verify` is given, as `_door` knows it: told by names, so that nothing is imported for it."""
     for kind, own in (("problem", ("cvxpy.problems.problem", "Problem")), ("arrays", ("paretoclf.problem.qp", "QP"))):
         if any((c.__module__, c.__name__) == own for c in type(X).__mro__):
             return kind
-    return "path of a program" if is_of_program(X, solutions, parameters) else "classifiers"
+    return "of another code" if is_of_another(X, y, solutions, parameters) else "classifiers"
 
 
 def _door(kind: str) -> Callable[..., Judged]:
@@ -223,7 +228,7 @@ def _door(kind: str) -> Callable[..., Judged]:
         from paretoclf.checking.of_arrays import judge_arrays
 
         return judge_arrays
-    if kind == "path of a program":
+    if kind == "of another code":
         from paretoclf.checking.strangers import judge_stranger
 
         return judge_stranger

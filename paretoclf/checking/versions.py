@@ -1,4 +1,4 @@
-"""What a report of a fault should say of the machine: versions, and which tracker runs."""
+"""Versions and the tracker that runs: a report of a fault should say them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import sys
 from importlib.metadata import PackageNotFoundError, version
 
 import paretoclf
+from paretoclf.engine.engines import DEFAULT
 
 DEPENDENCIES = (
     "numpy",
@@ -23,8 +24,6 @@ DEPENDENCIES = (
 
 def versions() -> dict[str, str]:
     """Versions of the package, of Python and of every dependency, the system, and the tracker that `trace` takes."""
-    from paretoclf.engine.engines import DEFAULT  # it takes a moment to load
-
     found = {"paretoclf": paretoclf.__version__, "python": sys.version.split()[0], "system": platform.platform()}
     for name in DEPENDENCIES:
         try:

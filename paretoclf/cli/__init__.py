@@ -49,6 +49,15 @@ def _run(args: argparse.Namespace) -> int:
         from paretoclf.cli.trace import run_trace
 
         return run_trace(args)
+    if args.command in ("ranges", "derivatives", "plane"):
+        from paretoclf.cli import sensitivity
+
+        run = {"ranges": sensitivity.run_ranges, "derivatives": sensitivity.run_derivatives}
+        return run.get(args.command, sensitivity.run_plane)(args)
+    if args.command == "export":
+        from paretoclf.cli.program_line import export_path
+
+        return export_path(args)
     if args.command == "page":
         from paretoclf.cli.page import run_page
 
@@ -73,6 +82,10 @@ def _run(args: argparse.Namespace) -> int:
         from paretoclf.cli.prove import run_prove
 
         return run_prove(args)
+    if args.command == "check":
+        from paretoclf.cli.prove import run_check
+
+        return run_check(args)
     if args.command == "lesson":
         from paretoclf.cli.lesson import run_lesson
 

@@ -62,11 +62,13 @@ def summary(curves: Mapping[str, RocCurve], nested: Mapping[str, NestedRoc]) -> 
     for name, curve in curves.items():
         envelope = curve if curve.chosen else curve.hull()
         judged = nested.get(name)
-        found[name] = {
-            "nested": None if judged is None else {"auc": judged.auc, "areas": judged.areas},
-            "every_point": None if curve.chosen else {"auc": curve.auc, "points": len(curve)},
-            "envelope": {"auc": envelope.auc, "points": len(envelope), "optimistic": True},
-        }
+        row: dict[str, Any] = {"nested": None, "every_point": None}
+        if judged is not None:
+            row["nested"] = {"auc": judged.auc, "areas": judged.areas}
+        if not curve.chosen:
+            row["every_point"] = {"auc": curve.auc, "points": len(curve)}
+        row["envelope"] = {"auc": envelope.auc, "points": len(envelope), "optimistic": True}
+        found[name] = row
     return found
 
 

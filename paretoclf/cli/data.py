@@ -1,4 +1,4 @@
-"""From options to samples."""
+"""Samples that the options name."""
 
 from __future__ import annotations
 
@@ -41,22 +41,23 @@ def load_data(args: argparse.Namespace) -> Dataset:
 
 
 def with_flags(error: ColumnsError) -> str:
-    """What is wrong with columns, with the options that read them."""
+    """Message on wrong columns, with the options that read them."""
     flags = []
     for name, way in error.ways.items():
         names = io.StringIO()
         csv.writer(names, lineterminator="").writerow(way)  # a name with a comma is quoted
-        flags += [f"--{name.replace('_', '-')}", shlex.quote(way if isinstance(way, str) else names.getvalue())]
+        value = way if isinstance(way, str) else names.getvalue()
+        flags += [f"--{name.replace('_', '-')}", shlex.quote(value)]
     return f"{error.found}; ready: {' '.join(flags)}" if flags else error.found
 
 
 def _names(given: str | None) -> list[str] | None:
-    """Names with a comma between two; a name with a comma is quoted."""
+    """Read names with a comma between two; a name with a comma is quoted."""
     return [name.strip() for name in next(csv.reader([given], skipinitialspace=True))] if given else None
 
 
 def _label(args: argparse.Namespace) -> str | int | None:
-    """The label column: by its name, or without a header by its number."""
+    """Label column: by its name, or without a header by its number."""
     if not args.no_header:
         return args.label and str(args.label)
     if args.label is None or not args.label.isdecimal():
@@ -70,9 +71,14 @@ def character(separator: str | None) -> str | None:
 
 
 def said(data: Mapping[str, Any]) -> str:
-    """What `describe` found, in words."""
+    """Describe a data set, as of `describe`, in words."""
     sides = ", ".join(f"{data[side]['samples']} {side} ({data[side]['label']})" for side in ("positive", "negative"))
     return f"{data['name']}: {data['samples']} samples, {data['features']} features, {sides}"
+
+
+def scaling(scaler: Any) -> dict[str, Any] | None:
+    """Mean and scale of a StandardScaler, for reports; None without one."""
+    return None if scaler is None else {"mean": scaler.mean_, "scale": scaler.scale_}
 
 
 def describe(data: Dataset) -> dict[str, object]:

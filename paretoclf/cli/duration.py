@@ -1,4 +1,4 @@
-"""How long ``paretoclf trace`` will take, from the pace of its first hundred breakpoints."""
+"""Duration of ``paretoclf trace``, foretold from the pace of its first hundred breakpoints."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import paretoclf as pc
 from paretoclf.common.errors import DegeneratePathError
 
-#: Breakpoints that the pace is measured on.
+#: Number of breakpoints on which the pace is measured.
 FIRST = 100
 
 #: The whole command in units of n breakpoints at that pace: a part that is there always, and one for each partition
@@ -23,7 +23,7 @@ LONG = 10.0
 
 
 def expected_seconds(n: int, first: float, repeats: int) -> float:
-    """How long a study takes whose first hundred breakpoints took so many seconds.
+    """Foretell the seconds of ``paretoclf trace`` of n samples, whose first hundred breakpoints took ``first`` seconds.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def expected_seconds(n: int, first: float, repeats: int) -> float:
 
 
 def seconds_of_first(svm: Any, line: Any, clock: Callable[[], float] = time.process_time) -> float:
-    """How long the first hundred breakpoints of a line take, without what comes before the first."""
+    """Measure the seconds of the first hundred breakpoints of a line, without those before the first."""
 
     def until(k: int) -> float:
         began = clock()
@@ -48,7 +48,7 @@ def seconds_of_first(svm: Any, line: Any, clock: Callable[[], float] = time.proc
 
 
 def foretold(n: int, d: int, seconds: float) -> str:
-    """What is said of a study that will be long; nothing of others.
+    """Announce a study that will be long; nothing for others.
 
     Examples
     --------

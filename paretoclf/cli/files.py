@@ -47,15 +47,16 @@ def _writing(out: Path) -> Iterator[None]:
 
 
 def _place(out: Path) -> Path:
-    """Where the temporary folder goes: beside out, or inside where only that can be renamed from or written to."""
+    """Choose the folder of the temporary one: beside out, or inside where only that is writable or on its device."""
     if os.path.lexists(out) and not out.is_dir():
         raise InputError(f"--out {out}: must be a folder, but there is a file of this name")
     if out.is_dir():
         if not os.access(out, os.W_OK | os.X_OK):
             raise InputError(f"--out {out}: cannot be written to (permission denied)")
         beside = out.resolve().parent
-        fits = os.access(beside, os.W_OK | os.X_OK) and beside.stat().st_dev == out.stat().st_dev
-        return beside if fits else out
+        writable = os.access(beside, os.W_OK | os.X_OK)
+        same_device = beside.stat().st_dev == out.stat().st_dev
+        return beside if writable and same_device else out
     above = next(folder for folder in out.absolute().parents if os.path.lexists(folder))
     if not above.is_dir():
         raise InputError(f"--out {out}: cannot be made, since {above} is not a folder")
@@ -95,18 +96,15 @@ figcaption {{ color: #555; }}
 
 def html_page(title: str, headlines: Sequence[str], pictures: Mapping[str, Path], numbers: str, link: str) -> str:
     """Return a report as one page: headlines, pictures (PNG files by their captions), numbers, a link to another."""
-    figures = [
-        f'<figure><img alt="{html.escape(caption)}" src="data:image/png;base64,'
-        f'{base64.b64encode(file.read_bytes()).decode()}"><figcaption>{html.escape(caption)}</figcaption></figure>'
-        for caption, file in pictures.items()
-    ]
-    return _PAGE.format(
-        title=html.escape(title),
-        headlines=html.escape("\n".join(headlines)),
-        link=html.escape(link),
-        figures="\n".join(figures),
-        numbers=html.escape(numbers),
-    )
+    figures = []
+    for caption, file in pictures.items():
+        text = html.escape(caption)
+        picture = base64.b64encode(file.read_bytes()).decode()
+        image = f'<img alt="{text}" src="data:image/png;base64,{picture}">'
+        figures.append(f"<figure>{image}<figcaption>{text}</figcaption></figure>")
+    texts = {"title": title, "headlines": "\n".join(headlines), "link": link, "numbers": numbers}
+    escaped = {name: html.escape(text) for name, text in texts.items()}
+    return _PAGE.format(figures="\n".join(figures), **escaped)
 
 
 def _finite(value: Any) -> Any:

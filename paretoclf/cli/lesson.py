@@ -143,12 +143,14 @@ def without_solutions(cells: list[Cell]) -> list[Cell]:
     """Return the cells of a copy to hand out: empty ones in place of solutions, links to other such copies."""
     answer = {"cell_type": "code", "metadata": {}, "source": YOURS, "outputs": []}
     links = re.compile(r"\]\((\w+)\.ipynb")
-    return [
-        {**answer}
-        if "hide-cell" in cell["metadata"].get("tags", [])
-        else {**cell, "source": links.sub(rf"](\1{STUDENT}.ipynb", cell["source"])}
-        for cell in cells
-    ]
+    copy = []
+    for cell in cells:
+        if "hide-cell" in cell["metadata"].get("tags", []):
+            copy.append({**answer})
+        else:
+            source = links.sub(rf"](\1{STUDENT}.ipynb", cell["source"])
+            copy.append({**cell, "source": source})
+    return copy
 
 
 def run_cells(cells: list[Cell], name: str) -> list[bytes]:
@@ -176,7 +178,7 @@ def run_cells(cells: list[Cell], name: str) -> list[bytes]:
 
 @contextmanager
 def _words_of_solvers_aside() -> Iterator[None]:
-    """What compiled code writes by itself goes to stderr: stdout is for our report."""
+    """Send the output of compiled code to stderr: stdout is for our report."""
     sys.stdout.flush()
     kept = os.dup(1)
     os.dup2(2, 1)
@@ -188,15 +190,13 @@ def _words_of_solvers_aside() -> Iterator[None]:
 
 
 def _outputs(source: str, namespace: dict[str, Any], number: int) -> Iterator[Cell]:
-    """Run a cell; what it prints, the value of its last expression, and its figures."""
+    """Run a cell, and yield its output, the value of its last expression, and its figures."""
     from matplotlib import pyplot as plt
 
     tree = ast.parse(source)
-    last = (
-        tree.body.pop()
-        if tree.body and isinstance(tree.body[-1], ast.Expr) and not source.rstrip().endswith(";")
-        else None
-    )
+    last: ast.stmt | None = None
+    if tree.body and isinstance(tree.body[-1], ast.Expr) and not source.rstrip().endswith(";"):
+        last = tree.body.pop()
     printed, value = io.StringIO(), None
     with redirect_stdout(printed):
         exec(compile(tree, f"cell {number}", "exec"), namespace)

@@ -60,7 +60,7 @@ class TableClassifier:
 
     @classmethod
     def of(cls, data: Dataset, rule: Rule, chosen: Mapping[str, Any], scaler: Any = None) -> TableClassifier:
-        """The model of a rule that was trained on a data set.
+        """Make the model of a rule that was trained on a data set.
 
         Parameters
         ----------
@@ -69,14 +69,17 @@ class TableClassifier:
             A rule of the linear kernel, or of one with a name: a path's, tuned, shifted.
         chosen : dict
         scaler : StandardScaler, optional
-            That the samples went through; that of a tuned rule is known.
+            Scaler that transformed the samples; that of a tuned rule is known.
         """
         base, shift, own = _taken_apart(rule)
         scaler = own if scaler is None else scaler
-        recipe = data.recipe or tuple(
-            Column(name, None, float(np.median(data.X[:, j]))) for j, name in enumerate(data.feature_names)
-        )
-        mean, scale = (np.zeros(data.d), np.ones(data.d)) if scaler is None else (scaler.mean_, scaler.scale_)
+        recipe = data.recipe
+        if not recipe:
+            medians = np.median(data.X, axis=0).tolist()
+            recipe = tuple(Column(name, None, fill) for name, fill in zip(data.feature_names, medians, strict=True))
+        mean, scale = np.zeros(data.d), np.ones(data.d)
+        if scaler is not None:
+            mean, scale = scaler.mean_, scaler.scale_
         if isinstance(base, GramRule) and not base.gram.quadratic.width:
             support = np.flatnonzero(base.coef)
             gram = Gram(dense(base.gram.X)[support], base.gram.kernel)
@@ -88,7 +91,7 @@ class TableClassifier:
 
     @classmethod
     def load(cls, file: str | Path) -> TableClassifier:
-        """Read what `save` wrote; InputError if it is no such file."""
+        """Read a file of `save`; InputError if it is none."""
         with reading(file, "not a saved model"):
             stored = json.loads(Path(file).read_text(encoding="utf-8"))
             if stored["kind"] != KIND:
@@ -116,29 +119,21 @@ class TableClassifier:
             return cls(recipe, positive, negative, mean, scale, rule, shift, stored["chosen"])
 
     def save(self, file: str | Path) -> None:
-        """Write it as JSON."""
+        """Write the model as JSON."""
         rule: dict[str, Any]
         if isinstance(self.rule, KernelRule):
             gram = self.rule.gram
             rule = {"kernel": kernel_spec(gram.kernel), "b": self.rule.b, "coef": self.rule.coef, "samples": gram.X}
         else:
             rule = {"b": self.rule.b, "w": self.rule.w}
-        stored = {
-            "kind": KIND,
-            "version": pc.__version__,
-            "chosen": self.chosen,
-            "positive": self.positive,
-            "negative": self.negative,
-            "columns": [asdict(column) for column in self.recipe],
-            "mean": self.mean,
-            "scale": self.scale,
-            "shift": number(self.shift),
-            "rule": rule,
-        }
+        stored: dict[str, Any] = {"kind": KIND, "version": pc.__version__, "chosen": self.chosen}
+        stored |= {"positive": self.positive, "negative": self.negative}
+        stored["columns"] = [asdict(column) for column in self.recipe]
+        stored |= {"mean": self.mean, "scale": self.scale, "shift": number(self.shift), "rule": rule}
         Path(file).write_text(to_json(stored) + "\n", encoding="utf-8")
 
     def scores(self, X: Any) -> Array:
-        """The f of samples of shape (m, d), in the units of the table.
+        """Scores f of samples of shape (m, d), in the units of the table.
 
         Raises
         ------
@@ -149,10 +144,11 @@ class TableClassifier:
             raise InputError(f"X must have the {self.mean.size} features of the model, got shape {np.shape(X)}")
         if not len(X):
             return np.zeros(0)
-        return np.asarray(self.rule.decision_function((X - self.mean) / self.scale) + self.shift)
+        scaled = (X - self.mean) / self.scale
+        return np.asarray(self.rule.decision_function(scaled) + self.shift)
 
     def labels(self, scores: Array) -> list[str]:
-        """What is predicted."""
+        """Predicted labels, in the words of the table."""
         return [self.positive if score >= 0 else self.negative for score in scores.tolist()]
 
 
@@ -163,7 +159,7 @@ def same_label(name: str, text: str) -> bool:
 
 
 def _column(stored: Mapping[str, Any]) -> Column:
-    """A column of a file; ValueError if it is none."""
+    """Read a column of a file; ValueError if it is none."""
     name, categories, fill, decimal = stored["name"], stored["categories"], stored["fill"], stored.get("decimal")
     if decimal not in (None, ".", ","):
         raise ValueError(f"decimal must be '.' or ',', got {decimal!r}")
@@ -176,24 +172,26 @@ def _column(stored: Mapping[str, Any]) -> Column:
 
 
 def _text(value: Any, name: str) -> str:
+    """Check a text of a file; ValueError if it is none."""
     if not isinstance(value, str):
         raise ValueError(f"{name} must be a text, got {value!r:.100}")
     return value
 
 
 def _finite(value: Any, name: str) -> float:
+    """Check a finite number of a file; ValueError if it is none."""
     if isinstance(value, str) or not np.isfinite(number_ := check_number(value, name)):
         raise ValueError(f"{name} must be a finite number, got {value!r:.100}")
     return number_
 
 
 def number(value: float) -> float | str:
-    """A number as JSON has it: infinite ones are texts."""
+    """Write a number as JSON has it: infinite ones are texts."""
     return value if np.isfinite(value) else str(value)
 
 
 def _taken_apart(rule: Rule) -> tuple[Rule, float, Any]:
-    """Rule of a solver or path, what is added to its scores, and what transforms samples first."""
+    """Rule of a solver or path, the shift of its scores, and the transformer of samples before it."""
     if isinstance(rule, TransformedRule):
         base, shift, _ = _taken_apart(rule.rule)
         return base, shift, rule.transformer
@@ -202,5 +200,6 @@ def _taken_apart(rule: Rule) -> tuple[Rule, float, Any]:
         return base, shift + rule.shift, transformer
     if isinstance(rule, PathRule):
         base = rule.path.at(rule.t).classifier
-        return base, (PathRule(rule.path, rule.t, rule.swept).b - base.b) + rule.shift, None
+        own = PathRule(rule.path, rule.t, rule.swept)
+        return base, (own.b - base.b) + rule.shift, None
     return rule, 0.0, None

@@ -1,15 +1,24 @@
-"""What can be typed: subcommands, options, help texts."""
+"""Subcommands, options, help texts."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from paretoclf.common.errors import InputError
 
+ABOUT = """\
+Every optimum of a convex program along its parameters, exactly, with a proof: of linear and quadratic programs in
+files (.mps, .qps, .lp), and of support vector machines along their costs. What other solvers found is judged."""
+
 TRACE = """\
-Trace every cost-optimal SVM of a data set along two lines of the cost plane: the ray C_plus n_plus = C_minus n_minus
-from zero costs to mean cost 10, and the asymmetry line C_plus + C_minus = TOTAL with the asymmetry
+Of MODEL.mps (or .qps, .lp, also with .gz), and of every --move: the optimum of the program at every point of the line
+on which these of its numbers move together, with a proof. A row is printed for each breakpoint: the value, and what
+becomes tight or free there. --csv has every variable and multiplier; --out DIR has path.npz, and page.html with --html.
+
+Of samples: trace every cost-optimal SVM of a data set along two lines of the cost plane: the ray C_plus n_plus =
+C_minus n_minus from zero costs to mean cost 10, and the asymmetry line C_plus + C_minus = TOTAL with the asymmetry
 C_plus / (C_plus + C_minus) from 0.02 to 0.98. Print breakpoints, the worst certificate, the agreement with CVXPY and
 held-out AUCs: of classifiers chosen on validation folds inside the training part, and, for comparison, of the upper
 envelope chosen on the labels that judge it, which is optimistic. The last lines are what to take away: the classifier
@@ -19,6 +28,8 @@ the files: roc.png, path.png, path.npz (asymmetry line), ray.npz, model.json (th
 
 TRACE_EXAMPLES = """\
 examples:
+  paretoclf trace model.mps --move rhs:CAP1=100..300
+  paretoclf trace model.mps.gz --move rhs:CAP1=100..300 --move cost:X7=2..5 --csv path.csv --out traced --html
   paretoclf trace wdbc --out out
   paretoclf trace wdbc --kernel rbf --bandwidth 5 --json > report.json
   paretoclf trace patients.csv --label diagnosis --positive M --costs 20 1 --html --out patients
@@ -64,14 +75,26 @@ examples:
 
 PROVE = """\
 Write the certificate file of a saved path: the problem in exact numbers, and what proves the path at every t. Beside it
-the short script is put that checks it, in plain Python and integers, with no package installed. Level exact: optimal,
-nothing rounded. Level bounded: the path as it is stored, and how far it is from optimal at any t."""
+the script is put that checks it, in plain Python and integers, with no package installed. Level exact: optimal,
+nothing rounded. Level bounded: the path as it is stored, and how far it is from optimal at any t. A path within eps has
+a band, which is of a level of its own."""
 
 PROVE_EXAMPLES = """\
 examples:
   paretoclf trace wdbc --out out && paretoclf prove out/path.npz --positive malignant --out out/wdbc.proof.json.gz
   (cd out && python check.py wdbc.proof.json.gz)
   paretoclf prove out/ray.npz --level bounded --out out/ray.proof.json"""
+
+CHECK = """\
+Check a certificate file by the script that is for it, and print the statement that is proved, or what fails. Scripts
+are plain Python and integers (paretoclf/proof/check*.py): to trust as little as can be, read and run them yourself."""
+
+CHECK_EXAMPLES = """\
+examples:
+  paretoclf check out/wdbc.proof.json.gz
+  paretoclf check mine.proof.json --data mine.csv --positive sick
+  paretoclf check band.proof.json --json
+  paretoclf check --page check.html"""
 
 LESSON = """\
 Write a lesson as a Jupyter notebook, NAME.ipynb, run here, with what it prints and draws; without LESSON list them. A
@@ -129,8 +152,9 @@ w) and b; or a model file of LIBSVM or LIBLINEAR. With lambda multipliers lie in
 f = (sum_i y_i alpha_i k(x_i, x)) / lambda + b; alpha0 is lambda b. With --between the rows are the knots of a path.
 With --suite a Python function is judged on problems whose exact optima are known. A Python file, PAIRS.py, has a list
 `pairs` of (problem, solution): a cvxpy.Problem and its values, or what else `verify` takes; each is judged in a line.
-MODEL.mps (or .qps, .lp) is a program of any modelling system: SOLUTION.csv has names and values of its variables and,
-where they are to be judged, of its rows.
+MODEL.mps (or .qps, .lp, also with .gz) is a program of any modelling system: SOLUTION is the file of a solution that
+HiGHS, Gurobi, CBC, GLPK or SCIP wrote, with duals where it has any, or a CSV file of names and numbers: values of its
+variables and, where they are to be judged, multipliers of its rows.
 The exit status is 0 if everything is proved optimal to --tol, 1 if something is proved not to be, 2 if the input cannot
 be read, 3 if nothing is refuted but something is undecided."""
 
@@ -143,8 +167,56 @@ examples:
   paretoclf verify fits.csv --data patients.csv --no-header --label 9 --kernel rbf --gamma 0.1 --standardise
   paretoclf verify nu_path.npz --data samples.npz --formulation TwoNuSVM
   paretoclf verify pairs.py --tol 1e-6
+  paretoclf verify model.mps highs.sol
+  paretoclf verify model.mps --conflict
   paretoclf verify model.mps solution.csv --tol 1e-6
   paretoclf verify --suite my_solver.py:solve"""
+
+RANGES = """\
+Print, for every cost, right-hand side and bound of a program, what the optimal value does when that number alone is
+moved: its price below and above where it stands (they differ where the optimum is degenerate), how far each price
+holds, and what becomes tight or free there. Every number is proved, or said not to be. With --report the lines are
+those of a spreadsheet's sensitivity report, and "degenerate" where there are two prices."""
+
+RANGES_EXAMPLES = """\
+examples:
+  paretoclf ranges model.mps
+  paretoclf ranges model.mps --report --csv report.csv
+  paretoclf ranges model.mps --of CAP1,X7 --csv ranges.csv
+  paretoclf ranges model.lp.gz --json > ranges.json
+  paretoclf ranges model.mps --prove ranges.proof.json && paretoclf check ranges.proof.json"""
+
+DERIVATIVES = """\
+Print how fast the optimal value, every variable and every multiplier of a program change where some of its numbers
+move, on both sides, and for how many units that holds. What has no derivative there is said, and why."""
+
+DERIVATIVES_EXAMPLES = """\
+examples:
+  paretoclf derivatives model.mps --move rhs:CAP1
+  paretoclf derivatives model.mps --move rhs:CAP1=2 --move cost:X7=-1 --json"""
+
+PLANE = """\
+Map the optimum of a program at every pair of two of its numbers: the regions on which the same rows are tight, each
+with its middle, its area and the value there, and the parts without an optimum; all of it is proved."""
+
+PLANE_EXAMPLES = """\
+examples:
+  paretoclf plane model.mps --move rhs:CAP1=100..300 --move cost:X7=2..5
+  paretoclf plane model.mps --move rhs:CAP1=100..300 --move rhs:CAP2=0..50 --csv regions.csv --out map.npz"""
+
+EXPORT = """\
+Write a saved path as a table that anybody reads, after it was proved again: a row for each breakpoint, with the
+parameters, the optimal value, every variable and every multiplier by its name, and what changes there; two rows where
+one of them jumps. Between two rows of a program's path all of them but the value move along straight lines."""
+
+EXPORT_EXAMPLES = """\
+examples:
+  paretoclf trace model.mps --move rhs:CAP1=100..300 --out traced
+  paretoclf export traced/path.npz --csv path.csv
+  paretoclf export traced/path.npz --json > path.json"""
+
+#: How numbers of a program are called.
+WORDS = "WHAT is rhs:ROW, cost:VARIABLE, or lower:NAME or upper:NAME of a row or variable"
 
 FORMULATIONS = """\
 List the formulations, or print the statement of one: primal, Lagrangian, dual, KKT conditions, the sign of each
@@ -191,7 +263,8 @@ def build_parser(version: str) -> Parser:
     """Make the parser of the whole command line."""
     parser = Parser(
         prog="paretoclf",
-        description="Exact cost paths, ROC curves and certificates for cost-asymmetric classifiers.",
+        description=ABOUT,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
         epilog="exit status: 0 success, 1 the computation stopped with an error or verify found one, 2 bad input, "
         "3 verify could not decide",
     )
@@ -210,8 +283,62 @@ def build_parser(version: str) -> Parser:
     return parser
 
 
+def refuse_foreign(args: argparse.Namespace, allowed: Sequence[str], of: str) -> None:
+    """Refuse options that were given and belong to something else."""
+    parser = build_parser("")
+    usual = vars(parser.parse_args([args.command, args.source]))
+    for name, value in vars(args).items():
+        if name not in allowed and value != usual[name]:
+            raise InputError(f"--{name.replace('_', '-')} belongs to {of}, got {args.source}")
+
+
+def _move(group: argparse._ArgumentGroup, metavar: str, text: str) -> None:
+    group.add_argument("--move", action="append", metavar=metavar, help=text)
+
+
+def _csv(output: argparse._ArgumentGroup) -> None:
+    output.add_argument("--csv", metavar="FILE.csv", help="write the table to this file, with all digits")
+
+
+def _model(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    """The program itself."""
+    parser.add_argument("model", metavar="MODEL", help="a linear or quadratic program: .mps, .qps or .lp, or with .gz")
+    return parser.add_argument_group("numbers of the program")
+
+
+def _ranges(parser: argparse.ArgumentParser) -> None:
+    asked = _model(parser)
+    asked.add_argument("--of", action="append", metavar="NAMES", help="of these rows and variables: CAP1,X7")
+    output = _output(parser)
+    output.add_argument("--report", action="store_true", help="as a sensitivity report: reduced costs, shadow prices")
+    _csv(output)
+    _prove_to(output)
+
+
+def _derivatives(parser: argparse.ArgumentParser) -> None:
+    _move(_model(parser), "WHAT[=RATE]", f"what moves, by so much in a unit; default: 1. {WORDS}")
+    _prove_to(_output(parser))
+
+
+def _prove_to(output: argparse._ArgumentGroup) -> None:
+    output.add_argument("--prove", metavar="FILE.json", help="write a certificate file, which paretoclf check reads")
+
+
+def _export(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("path", metavar="PATH.npz", help="a saved path")
+    _csv(_output(parser))
+
+
+def _plane(parser: argparse.ArgumentParser) -> None:
+    _move(_model(parser), "WHAT=FROM..TO", f"a side of the rectangle; given twice. {WORDS}")
+    output = _output(parser)
+    _csv(output)
+    output.add_argument("--out", metavar="FILE.npz", help="write the map to this file, for paretoclf.load")
+
+
 def _trace(parser: argparse.ArgumentParser) -> None:
     _data(parser)
+    _move(parser.add_argument_group("program"), "WHAT=FROM..TO", f"a number of the program that moves. {WORDS}")
     model = parser.add_argument_group("model")
     _kernel(model)
     model.add_argument(
@@ -231,7 +358,10 @@ def _trace(parser: argparse.ArgumentParser) -> None:
         help="of a missed positive and of a false alarm where the classifier is used; default: 1 1",
     )
     output = _output(parser)
-    _folder(output)
+    output.add_argument(
+        "--out", metavar="DIR", help="folder for the files; default: out, and of a program no files at all"
+    )
+    _csv(output)
     output.add_argument("--html", action="store_true", help="write report.html, too, and page.html to play with")
     output.add_argument("--quiet", action="store_true", help="print nothing, show no progress")
 
@@ -308,6 +438,19 @@ def _prove(parser: argparse.ArgumentParser) -> None:
     output.add_argument("--quiet", action="store_true", help="print nothing")
 
 
+def _check(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="a certificate file, compressed where its name ends in .gz")
+    parser.add_argument(
+        "--page", action="store_true", help="write FILE.html instead, a page that checks files in a browser"
+    )
+    given = parser.add_argument_group("your own data, of classifiers")
+    given.add_argument("--data", metavar="OWN.csv", help="features and labels are those of this file")
+    given.add_argument("--standardised", metavar="OWN.csv", help="the same after each column is standardised")
+    given.add_argument("--positive", metavar="LABEL", help="the label of +1 in your file")
+    given.add_argument("--costs", metavar="C+,C-,C+,C-[,WEIGHTS]", help="costs at t = 0 and at t = 1")
+    _output(parser)
+
+
 def _lesson(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "lesson", nargs="*", metavar="LESSON", help="its number or its name, one or more; all; or duality"
@@ -382,7 +525,9 @@ def _verify(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "file", nargs="?", metavar="FILE", help="solutions: a .csv, .npz or model file; or PAIRS.py[:NAME], MODEL.mps"
     )
-    parser.add_argument("solution", nargs="?", metavar="SOLUTION", help="of MODEL.mps: a .csv of names and values")
+    parser.add_argument(
+        "solution", nargs="?", metavar="SOLUTION", help="of MODEL.mps: a solver's .sol, or a .csv of names and values"
+    )
     _data(parser, "--data")
     model = parser.add_argument_group("model", "as in the solver")
     kernels = ("linear", "rbf", "poly", "precomputed")
@@ -408,6 +553,11 @@ def _verify(parser: argparse.ArgumentParser) -> None:
     judging.add_argument("--between", action="store_true", help="rows are knots of a path: prove it between them, too")
     judging.add_argument(
         "--suite", metavar="MODULE:FUNCTION", help="judge FUNCTION(X, y, C_plus, C_minus) on hard cases; or FILE.py:..."
+    )
+    judging.add_argument(
+        "--conflict",
+        action="store_true",
+        help="of MODEL.mps alone: which rows contradict each other, none of which can be left out",
     )
     judging.add_argument("--path", action="store_true", help="with --suite: it is FUNCTION(X, y, start, stop), a path")
     _output(parser)
@@ -465,7 +615,11 @@ def _folder(output: argparse._ArgumentGroup) -> None:
 
 #: Of each subcommand: what it is in a few words, its description, its examples, and what adds its options.
 COMMANDS = {
-    "trace": ("all cost-optimal SVMs of a data set", TRACE, TRACE_EXAMPLES, _trace),
+    "trace": ("all optima along a line: of a program, or SVMs", TRACE, TRACE_EXAMPLES, _trace),
+    "ranges": ("what a unit of each number is worth", RANGES, RANGES_EXAMPLES, _ranges),
+    "derivatives": ("rates on both sides of where numbers stand", DERIVATIVES, DERIVATIVES_EXAMPLES, _derivatives),
+    "plane": ("all optima in two numbers of a program", PLANE, PLANE_EXAMPLES, _plane),
+    "export": ("a saved path as a table", EXPORT, EXPORT_EXAMPLES, _export),
     "predict": ("label new samples", PREDICT, PREDICT_EXAMPLES, _predict),
     "roc": ("ROC curves of a saved path on a data set", ROC, ROC_EXAMPLES, _roc),
     "page": ("a page to play with: a slider along a path", PAGE, PAGE_EXAMPLES, _page),
@@ -473,6 +627,7 @@ COMMANDS = {
     "tune": ("tune for minimax or Neyman-Pearson", TUNE, TUNE_EXAMPLES, _tune),
     "verify": ("is this path optimal? for other solvers", VERIFY, VERIFY_EXAMPLES, _verify),
     "prove": ("a certificate file that needs no trust", PROVE, PROVE_EXAMPLES, _prove),
+    "check": ("check a certificate file", CHECK, CHECK_EXAMPLES, _check),
     "lesson": ("a lesson as an executed notebook", LESSON, LESSON_EXAMPLES, _lesson),
     "formulations": ("the problems this package states", FORMULATIONS, FORMULATIONS_EXAMPLES, _formulations),
 }

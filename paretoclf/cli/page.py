@@ -30,17 +30,13 @@ def run_page(args: argparse.Namespace) -> int:
         X, Z = scaler.transform(X), scaler.transform(Z) if test.size else Z
     kernel = options.make_kernel(X)
     line = lines_of(data, options.total)[ASYMMETRY_LINE]
-    path = pc.trace(pc.TwoCSVM(X, data.y[train], kernel=kernel), line.start, line.stop, progress=False)
-    held_out = (Z, data.y[test]) if test.size else (None, None)
+    svm = pc.TwoCSVM(X, data.y[train], kernel=kernel)
+    path = pc.trace(svm, line.start, line.stop, progress=False)
+    held_out = {"X": Z, "y": data.y[test]} if test.size else {}
     out = Path(args.out)
-    path.page(
-        out,
-        X=held_out[0],
-        y=held_out[1],
-        feature_names=data.feature_names,
-        title=f"{data.name}: {train.size} samples, C_plus + C_minus = {options.total:g}",
-        rates=f"{test.size} held-out samples",
-    )
+    title = f"{data.name}: {train.size} samples, C_plus + C_minus = {options.total:g}"
+    rates = f"{test.size} held-out samples"
+    path.page(out, **held_out, feature_names=data.feature_names, title=title, rates=rates)
     report: dict[str, Any] = {
         "version": pc.__version__,
         "data": describe(data),
@@ -76,12 +72,13 @@ def _parts(data: Dataset, share: float, seed: int) -> tuple[Any, Any]:
 
 
 def _text(report: dict[str, Any]) -> str:
+    """Text of a report, for people."""
     data = report["data"]
-    return "\n".join(
-        [
-            f"data           {data['name']}: {report['traced_samples']} samples traced, "
-            f"{report['held_out_samples']} held out, {data['features']} features",
-            f"path           {report['breakpoints']} breakpoints; proved at every t: gap {report['worst_gap']:.1e}",
-            f"wrote          {report['files'][0]}, {report['bytes'] / 1e3:.0f} kB",
-        ]
-    )
+    traced = f"{report['traced_samples']} samples traced, {report['held_out_samples']} held out"
+    proved = f"proved at every t: gap {report['worst_gap']:.1e}"
+    lines = [
+        f"data           {data['name']}: {traced}, {data['features']} features",
+        f"path           {report['breakpoints']} breakpoints; {proved}",
+        f"wrote          {report['files'][0]}, {report['bytes'] / 1e3:.0f} kB",
+    ]
+    return "\n".join(lines)

@@ -11,8 +11,8 @@ from paretoclf.cli.files import to_json
 from paretoclf.cli.formulations import load_code
 from paretoclf.common.errors import InputError
 from paretoclf.common.tolerances import CERTIFY
-from paretoclf.proof.certificates import VERDICTS
-from paretoclf.solve.cone_proof import ProblemProof, is_problem
+from paretoclf.proof.verdicts.certificate import VERDICTS
+from paretoclf.solve.judging.cone_proof import ProblemProof, is_problem
 
 #: What is claimed of a problem that has no solution.
 NONE = ("infeasible", "unbounded")

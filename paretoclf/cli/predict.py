@@ -29,20 +29,16 @@ def run_predict(args: argparse.Namespace) -> int:
     scores = model.scores(X)
     labels = model.labels(scores)
     judged = None if truth is None else _judged(args, model, labels, truth)
-    report: dict[str, Any] = {
-        "model": str(args.model),
-        "samples": len(labels),
-        "predicted": {name: labels.count(name) for name in (model.positive, model.negative)},
-        "judged": judged,
-    }
+    counts = {name: labels.count(name) for name in (model.positive, model.negative)}
+    report: dict[str, Any] = {"model": str(args.model), "samples": len(labels), "predicted": counts}
+    report["judged"] = judged
     names = ("row", "score", "predicted")
     table = [dict(zip(names, row, strict=True)) for row in zip(rows, scores.tolist(), labels, strict=True)]
     text = io.StringIO()
     writer = csv.DictWriter(text, names, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(
-        {name: defused(cell) if isinstance(cell, str) else cell for name, cell in row.items()} for row in table
-    )
+    for row in table:
+        writer.writerow({name: defused(cell) if isinstance(cell, str) else cell for name, cell in row.items()})
     if args.out is not None:
         with replacing(Path(args.out)) as temporary:
             Path(temporary).write_text(text.getvalue(), encoding="utf-8")
@@ -92,19 +88,18 @@ def _judged(args: argparse.Namespace, model: TableClassifier, labels: list[str],
         raise InputError(f"--label {args.label}: must hold {' or '.join(map(repr, classes))}, got {strange!r}")
     positive = np.array([key == model.positive for key in keys], dtype=bool)
     said = np.array([label == model.positive for label in labels], dtype=bool)
-    count = {"positives": int(positive.sum()), "negatives": int((~positive).sum())}
-    misses, alarms = int((positive & ~said).sum()), int((~positive & said).sum())
-    return {
-        **count,
-        "misses": misses,
-        "false_alarms": alarms,
-        "fpr": alarms / count["negatives"] if count["negatives"] else None,
-        "fnr": misses / count["positives"] if count["positives"] else None,
-    }
+    positives = int(positive.sum())
+    negatives = len(truth) - positives
+    misses = int((positive & ~said).sum())
+    alarms = int((~positive & said).sum())
+    found = {"positives": positives, "negatives": negatives, "misses": misses, "false_alarms": alarms}
+    fpr = alarms / negatives if negatives else None
+    fnr = misses / positives if positives else None
+    return {**found, "fpr": fpr, "fnr": fnr}
 
 
 def _lines(report: dict[str, Any]) -> list[str]:
-    """The report for people."""
+    """Lines of a report, for people."""
     counts = ", ".join(f"{count} {name}" for name, count in report["predicted"].items())
     lines = [f"predicted      {report['samples']} samples: {counts}"]
     if (judged := report["judged"]) is not None:

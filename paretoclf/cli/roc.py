@@ -42,17 +42,11 @@ def run_roc(args: argparse.Namespace) -> int:
     folds = min(FOLDS, data.n_plus, data.n_minus)
     choose = AlongPath(scores, data.y, get_args(Vary), t)
     nested = nested_rocs(data.y, choose, folds=folds, repeats=REPEATS, rng=args.seed) if folds > 1 else {}
-    training = X.shape == path.gram.X.shape and bool(np.allclose(X, dense(path.gram.X)))
-    report: dict[str, Any] = {
-        "version": pc.__version__,
-        "path": str(args.path),
-        "data": describe(data),
-        "scaled_as_in_training": scaled,
-        "training_samples": training,
-        "folds": folds,
-        "repeats": REPEATS,
-        "curves": summary(curves, nested),
-    }
+    trained_on = path.gram.X
+    training = X.shape == trained_on.shape and bool(np.allclose(X, dense(trained_on)))
+    report: dict[str, Any] = {"version": pc.__version__, "path": str(args.path), "data": describe(data)}
+    report |= {"scaled_as_in_training": scaled, "training_samples": training}
+    report |= {"folds": folds, "repeats": REPEATS, "curves": summary(curves, nested)}
     if args.out is not None:
         with replacing(Path(args.out)) as temporary:
             roc_figure(curves, nested, f"{data.name}: ROC curves of a path").savefig(temporary, dpi=150)
@@ -62,6 +56,7 @@ def run_roc(args: argparse.Namespace) -> int:
 
 
 def _load(file: str) -> pc.Path:
+    """Read a saved path in costs."""
     path = load_path(file)
     if not isinstance(path, pc.Path):
         raise InputError(f"{file}: a {type(path).__name__}, and the ROC curves are those of a Path in costs")
@@ -83,16 +78,18 @@ def _scaled(path: Path, X: Array) -> tuple[Array, bool]:
 
 
 def _text(report: dict[str, Any]) -> str:
-    data = report["data"]
+    """Text of a report, for people."""
+    data, curves = report["data"], report["curves"]
+    size = f"{data['samples']} samples, {data['features']} features"
+    which = "the training samples themselves" if report["training_samples"] else "not the training samples"
     units = f"scaled as the training samples were ({REPORT} beside the path)"
     out = [
-        f"data           {data['name']}: {data['samples']} samples, {data['features']} features, "
-        f"{'the training samples themselves' if report['training_samples'] else 'not the training samples'}",
+        f"data           {data['name']}: {size}, {which}",
         f"features       {units if report['scaled_as_in_training'] else 'as given'}",
         "AUC",
-        *table(report["curves"]),
-        *legend(report["curves"], f"the other samples of {report['folds']} folds", report["repeats"]),
     ]
+    out += table(curves)
+    out += legend(curves, f"the other samples of {report['folds']} folds", report["repeats"])
     if report["training_samples"]:
         out.append("The path was trained on these samples: every number is optimistic.")
     return "\n".join([*out, *(f"wrote          {name}" for name in report.get("files", ()))])

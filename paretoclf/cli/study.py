@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 import paretoclf as pc
 from paretoclf.cli.curves import summary
-from paretoclf.cli.data import describe
+from paretoclf.cli.data import describe, scaling
 from paretoclf.cli.duration import expected_seconds, foretold, seconds_of_first
 from paretoclf.cli.model import TableClassifier, number
 from paretoclf.common.checks import check_positive_number
@@ -41,7 +41,7 @@ Stage = Callable[[str], object]
 
 @dataclass(frozen=True)
 class Options:
-    """What a study needs besides the data; InputError if an option is out of range or belongs to another kernel.
+    """Options of a study besides the data; InputError if one is out of range or belongs to another kernel.
 
     Kernels are linear, rbf (bandwidth: a number, or "median", the median distance of two samples after scaling; default
     `RBF.scale`) and poly, ``(x . z / d + 1) ** degree`` (default 3). ``total`` is ``C_plus + C_minus`` on the asymmetry
@@ -79,7 +79,9 @@ class Options:
         if self.kernel == "rbf" and self.bandwidth == "median":
             return pc.RBF.median(X)
         if self.kernel == "rbf":
-            return pc.RBF.scale(X) if self.bandwidth is None else pc.RBF(float(self.bandwidth))
+            if self.bandwidth is None:
+                return pc.RBF.scale(X)
+            return pc.RBF(float(self.bandwidth))
         if self.kernel == "poly":
             return pc.Polynomial(3 if self.degree is None else self.degree, scale=1.0 / X.shape[1])
         return pc.Linear()
@@ -87,11 +89,11 @@ class Options:
 
 @dataclass(frozen=True)
 class Study:
-    """Everything that ``paretoclf trace`` found: paths and agreements with CVXPY by the name of their line, curves.
+    """Results of ``paretoclf trace``: paths and agreements with CVXPY by the name of their line, curves.
 
-    ``nested`` are held-out curves by what was chosen, on validation folds inside of the training parts (none where a
-    class has too few samples), ``curves`` those of the first partition, on the labels that judge them; the scaler is
-    that of the whole data set.
+    ``nested`` are held-out curves, by the names of their choices, which were made on validation folds inside of the
+    training parts (none where a class has too few samples), ``curves`` those of the first partition, on the labels that
+    judge them; the scaler is that of the whole data set.
     """
 
     data: Dataset
@@ -106,31 +108,29 @@ class Study:
 
     def report(self) -> dict[str, Any]:
         """All numbers, for JSON."""
-        scaler = self.scaler
-        compared = sum(a.n for a in self.agreements.values())
-        return {
-            "version": pc.__version__,
-            "data": describe(self.data),
-            "kernel": {**kernel_spec(self.kernel), "chosen": self._origin()},
-            "scaling": None if scaler is None else {"mean": scaler.mean_, "scale": scaler.scale_},
-            "seed": self.options.seed,
-            "total": self.options.total,
-            "lines": {name: self._line(name, path) for name, path in self.paths.items()},
-            "cvxpy": {"costs": compared, "worst_relative_difference": max(a.worst for a in self.agreements.values())},
-            "chosen": None if self.chosen is None else self._chosen(*self.chosen),
-            "held_out": {
-                "folds": self.folds,
-                "repeats": self.options.repeats,
-                "scaling": "fitted on the training part of each fold" if self.options.standardize else "none",
-                "kernel": "fixed from the whole data set",
-                "curves": summary(self.curves, self.nested),
-                "cost": self._cost(),
-            },
+        found: dict[str, Any] = {"version": pc.__version__, "data": describe(self.data)}
+        found["kernel"] = {**kernel_spec(self.kernel), "chosen": self._origin()}
+        found["scaling"] = scaling(self.scaler)
+        found["seed"] = self.options.seed
+        found["total"] = self.options.total
+        found["lines"] = {name: self._line(name, path) for name, path in self.paths.items()}
+        compared = sum(each.n for each in self.agreements.values())
+        worst = max(each.worst for each in self.agreements.values())
+        found["cvxpy"] = {"costs": compared, "worst_relative_difference": worst}
+        found["chosen"] = None if self.chosen is None else self._chosen(*self.chosen)
+        found["held_out"] = {
+            "folds": self.folds,
+            "repeats": self.options.repeats,
+            "scaling": "fitted on the training part of each fold" if self.options.standardize else "none",
+            "kernel": "fixed from the whole data set",
+            "curves": summary(self.curves, self.nested),
+            "cost": self._cost(),
         }
+        return found
 
     @cached_property
     def chosen(self) -> tuple[str, NestedPoint] | None:
-        """What to use: threshold, t or both, whichever costs least where it was not chosen; None without such costs."""
+        """Choice to use (threshold, t or both) that costs least where it was not made; None without such costs."""
         points = {name: each.select(self.options.costs) for name, each in self.nested.items()}
         return min(points.items(), key=lambda item: item[1].cost, default=None)
 
@@ -143,36 +143,33 @@ class Study:
         return TableClassifier.of(self.data, rule, self._chosen(*self.chosen), self.scaler)
 
     def _chosen(self, name: str, at: NestedPoint) -> dict[str, Any]:
+        """Numbers of the chosen classifier, for the report."""
         point = at.chosen
         assert point.t is not None
         trained = self.paths[ASYMMETRY_LINE].costs(point.t)
-        return {
-            "by": name,
-            "t": point.t,
-            "swept": point.swept,
-            "shift": number(point.shift),
-            "trained_at": {"C_plus": trained.C_plus, "C_minus": trained.C_minus},
-            "for": {"C_plus": self.options.costs[0], "C_minus": self.options.costs[1]},
-            "rates": {"fpr": at.fpr, "fnr": at.rates[1]},
-            "cost": at.cost,
-            "where_it_was_chosen": {"fpr": point.fpr, "fnr": point.rates[1], "cost": point.cost},
-        }
+        found: dict[str, Any] = {"by": name, "t": point.t, "swept": point.swept, "shift": number(point.shift)}
+        found["trained_at"] = {"C_plus": trained.C_plus, "C_minus": trained.C_minus}
+        found["for"] = self._costs_of_use()
+        found["rates"] = {"fpr": at.fpr, "fnr": at.rates[1]}
+        found["cost"] = at.cost
+        found["where_it_was_chosen"] = {"fpr": point.fpr, "fnr": point.rates[1], "cost": point.cost}
+        return found
+
+    def _costs_of_use(self) -> dict[str, float]:
+        """Costs where the classifier is used, for the report."""
+        return dict(zip(("C_plus", "C_minus"), self.options.costs, strict=True))
 
     def _cost(self) -> dict[str, Any]:
-        """Cost of a sample where the classifier was not chosen, by what was chosen."""
+        """Cost of a sample where the classifier was not chosen, by the name of the choice."""
+        elsewhere = {}
+        for name, each in self.nested.items():
+            at = each.select(self.options.costs)
+            elsewhere[name] = {"cost": at.cost, "cost_band": at.cost_band, "fpr": at.fpr, "tpr": at.tpr}
         prior = self.data.n_plus / self.data.n
-        chosen = {name: each.select(self.options.costs) for name, each in self.nested.items()}
-        return {
-            "C_plus": self.options.costs[0],
-            "C_minus": self.options.costs[1],
-            "prior_plus": prior,
-            "chosen_elsewhere": {
-                name: {"cost": at.cost, "cost_band": at.cost_band, "fpr": at.fpr, "tpr": at.tpr}
-                for name, at in chosen.items()
-            },
-        }
+        return {**self._costs_of_use(), "prior_plus": prior, "chosen_elsewhere": elsewhere}
 
     def _origin(self) -> str:
+        """Origin of the parameters of the kernel, in words."""
         if self.options.bandwidth == "median":
             return "median distance of the whole data set"
         given = self.options.bandwidth is not None or self.options.degree is not None
@@ -181,37 +178,35 @@ class Study:
         return "gamma='scale' on the whole data set" if self.options.kernel == "rbf" else "default"
 
     def _line(self, name: str, path: pc.Path) -> dict[str, Any]:
-        proof, worst = path.proof, path.proof.worst
+        """Numbers of the path along one line, for the report."""
+        proof, agreement = path.proof, self.agreements[name]
+        found: dict[str, Any] = {"start": list(path.line.start), "stop": list(path.line.stop)}
+        found["breakpoints"] = int(path.breakpoints.size)
+        found["seconds"] = path.seconds
+        found["largest_margin_set"] = int(path.n_margin.max())
+        found["segments"] = len(proof)
+        found["worst_residual"] = float(proof.residual.max())
+        found["worst_gap"] = float(proof.gap.max())
+        worst = proof.worst
         t = 0.5 * sum(worst.interval)
         costs = path.costs(t)
-        return {
-            "start": list(path.line.start),
-            "stop": list(path.line.stop),
-            "breakpoints": int(path.breakpoints.size),
-            "seconds": path.seconds,
-            "largest_margin_set": int(path.n_margin.max()),
-            "segments": len(proof),
-            "worst_residual": float(proof.residual.max()),
-            "worst_gap": float(proof.gap.max()),
-            "worst_certificate": {
-                "t": t,
-                "C_plus": costs.C_plus,
-                "C_minus": costs.C_minus,
-                "residual": worst.residual,
-                "gap": worst.gap,
-                "explanation": worst.explain(),
-            },
-            "cvxpy": {"costs": self.agreements[name].n, "worst_relative_difference": self.agreements[name].worst},
+        place = {"t": t, "C_plus": costs.C_plus, "C_minus": costs.C_minus}
+        found["worst_certificate"] = {
+            **place,
+            "residual": worst.residual,
+            "gap": worst.gap,
+            "explanation": worst.explain(),
         }
+        found["cvxpy"] = {"costs": agreement.n, "worst_relative_difference": agreement.worst}
+        return found
 
 
 def lines_of(data: Dataset, total: float) -> dict[str, CostLine]:
     """Return the two lines of the cost plane, by name."""
-    top = pc.Costs(0.5 * MEAN_COST * data.n / data.n_plus, 0.5 * MEAN_COST * data.n / data.n_minus)
-    return {
-        RAY: CostLine(pc.Costs(0.0, 0.0), top),
-        ASYMMETRY_LINE: CostLine(*(pc.Costs.from_asymmetry(g, total) for g in ASYMMETRY)),
-    }
+    of_class = 0.5 * MEAN_COST * data.n
+    top = pc.Costs(of_class / data.n_plus, of_class / data.n_minus)
+    first, last = (pc.Costs.from_asymmetry(asymmetry, total) for asymmetry in ASYMMETRY)
+    return {RAY: CostLine(pc.Costs(0.0, 0.0), top), ASYMMETRY_LINE: CostLine(first, last)}
 
 
 def run_study(
@@ -220,7 +215,7 @@ def run_study(
 ) -> Study:  # fmt: skip
     """Trace both lines, check them, and cross-validate the ROC curves.
 
-    ``stage`` is told each stage as it begins, and ``foretell`` at first how long all will take, where that is long.
+    ``stage`` is called with each stage as it begins, and ``foretell`` at first with the duration, if that is long.
     """
     folds = min(FOLDS, data.n_plus, data.n_minus)
     if folds < 2:

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from sklearn.preprocessing import StandardScaler
 
 import paretoclf as pc
-from paretoclf.cli.data import describe, load_data, said
+from paretoclf.cli.data import describe, load_data, said, scaling
 from paretoclf.cli.files import staged, to_json
 from paretoclf.common.checks import Array, check_nonnegative_number, check_share
 from paretoclf.common.errors import InputError
@@ -43,18 +43,11 @@ def run_tradeoff(args: argparse.Namespace) -> int:
     first = pc.gaussian_tradeoff(X, data.y, reg=args.reg)
     tradeoffs = {name: first.judged_by(rate) for name, rate in rates.items()}
     curve = next(iter(tradeoffs.values())).curve(args.points)
-    report: dict[str, Any] = {
-        "version": pc.__version__,
-        "data": describe(data),
-        "scaling": None if scaler is None else {"mean": scaler.mean_, "scale": scaler.scale_},
-        "reg": args.reg,
-        "r1": first.r1,
-        "r2": first.r2,
-        "points": args.points,
-        "worst_certificate": worst_gap(first, curve),
-        "curves": {name: summary(each, X, data, args.max_fpr) for name, each in tradeoffs.items()},
-        "files": [str(out / name) for name in FILES],
-    }
+    report: dict[str, Any] = {"version": pc.__version__, "data": describe(data), "scaling": scaling(scaler)}
+    report |= {"reg": args.reg, "r1": first.r1, "r2": first.r2, "points": args.points}
+    report["worst_certificate"] = worst_gap(first, curve)
+    report["curves"] = {name: summary(each, X, data, args.max_fpr) for name, each in tradeoffs.items()}
+    report["files"] = [str(out / name) for name in FILES]
     with staged(out) as folder:
         draw(tradeoffs, data.name).savefig(folder / "tradeoff.png", dpi=150)
         write_points(folder / "tradeoff.csv", curve, rates, X, data, scaler)
@@ -83,9 +76,11 @@ def chosen_rates(args: argparse.Namespace) -> dict[str, pc.rates.Rate]:
 
 def worst_gap(tradeoff: GaussianTradeoff, curve: TradeoffCurve) -> dict[str, Any]:
     """Largest gap of the certificates of points spread over the curve."""
-    which = np.unique(np.linspace(0, len(curve) - 1, min(CERTIFIED, len(curve))).astype(int))
-    found = [tradeoff.certificate(curve.point(int(j))) for j in which]
-    return {"gap": max(abs(c.gap) for c in found), "points": len(found), "passes": all(c.passes(1e-9) for c in found)}
+    count = min(CERTIFIED, len(curve))
+    spread = np.unique(np.linspace(0, len(curve) - 1, count).astype(int))
+    found = [tradeoff.certificate(curve.point(int(j))) for j in spread]
+    gap = max(abs(each.gap) for each in found)
+    return {"gap": gap, "points": len(found), "passes": all(each.passes(1e-9) for each in found)}
 
 
 def summary(tradeoff: GaussianTradeoff, X: Array, data: Dataset, max_fpr: float) -> dict[str, Any]:
@@ -97,12 +92,14 @@ def summary(tradeoff: GaussianTradeoff, X: Array, data: Dataset, max_fpr: float)
         on_samples = {"fpr": positive[data.y < 0].mean(), "tpr": positive[data.y > 0].mean()}
         return {"t": at.t, "fpr": at.fpr, "tpr": at.tpr, "samples": on_samples}
 
+    equal_costs = point(tradeoff.best((1.0, 1.0), prior))
+    neyman_pearson = point(tradeoff.neyman_pearson(max_fpr))
     return {
         "rates": repr(tradeoff.rates[0]),
         "area": tradeoff.auc,
         "minimax": point(tradeoff.minimax()),
-        "equal costs": {"prior_plus": prior, **point(tradeoff.best((1.0, 1.0), prior))},
-        "neyman_pearson": {"max_fpr": max_fpr, **point(tradeoff.neyman_pearson(max_fpr))},
+        "equal costs": {"prior_plus": prior, **equal_costs},
+        "neyman_pearson": {"max_fpr": max_fpr, **neyman_pearson},
     }
 
 
@@ -141,10 +138,11 @@ def write_points(
 def text(report: Mapping[str, Any]) -> str:
     """Text of a report, for people."""
     data, proof = report["data"], report["worst_certificate"]
+    units = "standardised" if report["scaling"] else "as given"
+    moments = f"reg {report['reg']:g}; r1 = {report['r1']:.4f}, r2 = {report['r2']:.4f}"
     out = [
         f"data           {said(data)}",
-        f"moments        features {'standardised' if report['scaling'] else 'as given'}, reg {report['reg']:g}; "
-        f"r1 = {report['r1']:.4f}, r2 = {report['r2']:.4f}",
+        f"moments        features {units}, {moments}",
         f"certificates   of {proof['points']} points: worst gap {proof['gap']:.1e}",
     ]
     for curve in report["curves"].values():

@@ -14,12 +14,13 @@ from matplotlib.figure import Figure
 from sklearn.preprocessing import StandardScaler
 
 import paretoclf as pc
-from paretoclf.cli.data import describe, load_data, said
+from paretoclf.cli.data import describe, load_data, said, scaling
 from paretoclf.cli.files import staged, to_json
 from paretoclf.cli.model import TableClassifier
 from paretoclf.common.errors import BandwidthWarning, InputError
 from paretoclf.plotting import TuningDisplay
 from paretoclf.roc.criteria import Criterion
+from paretoclf.tuning.error_arrays import ErrorArrays
 from paretoclf.tuning.tune import Tuned
 
 
@@ -30,24 +31,13 @@ def run_tune(args: argparse.Namespace) -> int:
     out = Path(args.out)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", BandwidthWarning)
-        tuned = pc.tune(
-            data.X, data.y, criterion, args.method, transformer=StandardScaler() if args.standardize else None,
-            bandwidths=args.bandwidth or args.bandwidths, nu_plus=args.points, smoothing=args.smoothing,
-            folds=args.folds, delta=args.delta, rng=args.seed, n_jobs=args.jobs,
-            progress=False if args.json else None, resume=args.resume,
-        )  # fmt: skip
-    scaler = tuned.transformer
+        tuned = pc.tune(data.X, data.y, criterion, args.method, **_settings(args))
     gridded = tuned.arrays is not None
     names = ("report.json", "model.json", *(("errors.csv", "tuning.png") if gridded else ()))
-    report: dict[str, Any] = {
-        "version": pc.__version__,
-        "data": describe(data),
-        "scaling": None if scaler is None else {"mean": scaler.mean_, "scale": scaler.scale_},
-        **summary(tuned),
-        "seed": args.seed,
-        "warnings": [str(each.message) for each in said],
-        "files": [str(out / name) for name in names],
-    }
+    report: dict[str, Any] = {"version": pc.__version__, "data": describe(data)}
+    report |= {"scaling": scaling(tuned.transformer), **summary(tuned), "seed": args.seed}
+    report["warnings"] = [str(each.message) for each in said]
+    report["files"] = [str(out / name) for name in names]
     with staged(out) as folder:
         if gridded:
             draw(tuned).savefig(folder / "tuning.png", dpi=150)
@@ -57,6 +47,17 @@ def run_tune(args: argparse.Namespace) -> int:
         (folder / "report.json").write_text(to_json(report) + "\n", encoding="utf-8")
     print(to_json(report) if args.json else text(report))
     return 0
+
+
+def _settings(args: argparse.Namespace) -> dict[str, Any]:
+    """Settings of `paretoclf.tune` that the options name."""
+    names = ("smoothing", "folds", "delta", "resume")
+    settings = {name: getattr(args, name) for name in names}
+    settings |= {"nu_plus": args.points, "rng": args.seed, "n_jobs": args.jobs}
+    settings["bandwidths"] = args.bandwidth or args.bandwidths
+    settings["transformer"] = StandardScaler() if args.standardize else None
+    settings["progress"] = False if args.json else None
+    return settings
 
 
 def chosen_criterion(args: argparse.Namespace) -> Criterion:
@@ -73,32 +74,27 @@ def chosen_criterion(args: argparse.Namespace) -> Criterion:
 
 
 def summary(tuned: Tuned) -> dict[str, Any]:
-    """What was chosen, on which errors, and what is proved of it."""
-    proof, arrays = tuned.solution.certificate, tuned.arrays
-    cells = None
-    if arrays is not None:
-        cells = {
-            "evaluated": arrays.cells,
-            "of": arrays.evaluated.size,
-            "without classifier: trivial": int((arrays.trivial > 0).sum()),
-            "without classifier: refused": int((arrays.refused > 0).sum()),
-        }
-    given = None if tuned.guarantee is None else dict(vars(tuned.guarantee))
-    return {
-        "criterion": repr(tuned.criterion),
-        "method": tuned.method,
-        "smoothing": None if tuned.window is None else repr(tuned.window),
-        "parameters": tuned.parameters,
-        "cross_validated": {"fpr": tuned.raw_fpr, "fnr": tuned.raw_fnr},
-        "smoothed": {"fpr": tuned.fpr, "fnr": tuned.fnr},
-        "objective": tuned.objective,
-        "allowed": tuned.allowed,
-        "cells": cells,
-        "skipped": len(tuned.skipped),
-        "certificate": {"gap": proof.gap, "residual": proof.worst, "passes": proof.passes()},
-        "guarantee": given,
-        "seconds": tuned.seconds,
-    }
+    """Choice, the errors on which it was made, and its proofs."""
+    found: dict[str, Any] = {"criterion": repr(tuned.criterion), "method": tuned.method}
+    found["smoothing"] = None if tuned.window is None else repr(tuned.window)
+    found["parameters"] = tuned.parameters
+    found["cross_validated"] = {"fpr": tuned.raw_fpr, "fnr": tuned.raw_fnr}
+    found["smoothed"] = {"fpr": tuned.fpr, "fnr": tuned.fnr}
+    found |= {"objective": tuned.objective, "allowed": tuned.allowed}
+    found["cells"] = None if tuned.arrays is None else _cells(tuned.arrays)
+    found["skipped"] = len(tuned.skipped)
+    proof = tuned.solution.certificate
+    found["certificate"] = {"gap": proof.gap, "residual": proof.worst, "passes": proof.passes()}
+    found["guarantee"] = None if tuned.guarantee is None else dict(vars(tuned.guarantee))
+    found["seconds"] = tuned.seconds
+    return found
+
+
+def _cells(arrays: ErrorArrays) -> dict[str, int]:
+    """Numbers of cells: evaluated ones, all, and those without a classifier."""
+    trivial, refused = (int((count > 0).sum()) for count in (arrays.trivial, arrays.refused))
+    found = {"evaluated": arrays.cells, "of": arrays.evaluated.size}
+    return {**found, "without classifier: trivial": trivial, "without classifier: refused": refused}
 
 
 def draw(tuned: Tuned) -> Figure:
@@ -127,14 +123,12 @@ def write_cells(file: Path, tuned: Tuned) -> None:
             "refused",
         )
         writer.writerow([*arrays.axes, *kinds])
-        columns: list[Any] = [
-            *(arrays.false_positives, arrays.false_negatives, arrays.fpr, arrays.fnr),
-            *smoothed,
-            *(arrays.trivial, arrays.refused),
-        ]
+        raw = [arrays.false_positives, arrays.false_negatives, arrays.fpr, arrays.fnr]
+        columns: list[Any] = [*raw, *smoothed, arrays.trivial, arrays.refused]
         for cell in map(tuple, np.argwhere(arrays.evaluated)):
             at = [float(values[k]) for values, k in zip(arrays.axes.values(), cell, strict=True)]
-            writer.writerow(["" if value != value else value for value in (*at, *(float(c[cell]) for c in columns))])
+            numbers = at + [float(column[cell]) for column in columns]
+            writer.writerow(["" if np.isnan(value) else value for value in numbers])
 
 
 def text(report: Mapping[str, Any]) -> str:
@@ -142,13 +136,16 @@ def text(report: Mapping[str, Any]) -> str:
     data, raw, smoothed, proof = (report[k] for k in ("data", "cross_validated", "smoothed", "certificate"))
     cells, guarantee = report["cells"], report["guarantee"]
     chosen = ", ".join(f"{name} {value:.6g}" for name, value in report["parameters"].items())
+    rates = f"fpr {raw['fpr']:.4f}, fnr {raw['fnr']:.4f}"
+    if report["smoothing"]:
+        rates += f"; smoothed {smoothed['fpr']:.4f}, {smoothed['fnr']:.4f}"
+    if not report["allowed"]:
+        rates += "; nothing was allowed: the best score was taken"
     out = [
         f"data            {said(data)}; features {'standardised' if report['scaling'] else 'as given'}",
         f"criterion       {report['criterion']}, by {report['method']}",
         f"chosen          {chosen}",
-        f"cross-validated fpr {raw['fpr']:.4f}, fnr {raw['fnr']:.4f}"
-        + (f"; smoothed {smoothed['fpr']:.4f}, {smoothed['fnr']:.4f}" if report["smoothing"] else "")
-        + ("" if report["allowed"] else "; nothing was allowed: the best score was taken"),
+        f"cross-validated {rates}",
     ]
     if cells is not None:
         none = sum(cells[f"without classifier: {kind}"] for kind in ("trivial", "refused"))

@@ -36,6 +36,8 @@ def run_verify(args: argparse.Namespace) -> int:
         return run_pairs(args)
     if args.file is not None and is_program(args.file):
         return run_program(args)
+    if args.conflict:
+        raise InputError(f"--conflict belongs to a program, a file that ends in .mps, .qps or .lp, got {args.file}")
     if args.solution is not None:
         raise InputError(f"SOLUTION belongs to a program, a file that ends in .mps, .qps or .lp, got {args.file}")
     if args.file is None or args.source is None:
@@ -51,33 +53,30 @@ def run_verify(args: argparse.Namespace) -> int:
     elif args.ddof:
         raise InputError("--ddof belongs to --standardise")
     report = _report(args, data, kernel)
-    rows = [{"row": k, **record} for k, record in enumerate(report.records())]
-    first = report.first_failure()
-    result = {
-        "version": pc.__version__,
-        "file": str(args.file),
-        "data": describe(data),
-        "scaling": "fitted on these samples" + ", variances over n - 1" * args.ddof if args.standardize else "none",
-        "kernel": "precomputed" if kernel == "precomputed" else kernel and kernel_spec(kernel),
-        "tolerance": report.tol,
-        "optimal": sum(bool(row["optimal"]) for row in rows),
-        "verdicts": {name: len(members) for name, members in report.classes.items()},
-        "first_failure": None if first is None else rows[first],
-        "rows": rows,
-        "between": [
-            {
-                "from": stretch.first,
-                "to": stretch.last,
-                "status": stretch.status,
-                "share": stretch.share,
-                "explanation": stretch.certificate.explain(report.tol),
-            }
-            for stretch in report.stretches
-        ],
-    }
+    result: dict[str, Any] = {"version": pc.__version__, "file": str(args.file), "data": describe(data)}
+    result["scaling"] = "fitted on these samples" + ", variances over n - 1" * args.ddof if args.standardize else "none"
+    result["kernel"] = "precomputed" if kernel == "precomputed" else kernel and kernel_spec(kernel)
+    result |= _summary(report)
     print(to_json(result) if args.json else report)
     refuted = report.classes["not optimal"] or any(stretch.status == "not optimal" for stretch in report.stretches)
     return 0 if report.passes() else 1 if refuted else UNDECIDED
+
+
+def _summary(report: pc.results.Verification) -> dict[str, Any]:
+    """Verdicts on rows, and on the stretches between them, for JSON."""
+    rows = [{"row": k, **record} for k, record in enumerate(report.records())]
+    first = report.first_failure()
+    found: dict[str, Any] = {"tolerance": report.tol, "optimal": sum(bool(row["optimal"]) for row in rows)}
+    found["verdicts"] = {name: len(members) for name, members in report.classes.items()}
+    found["first_failure"] = None if first is None else rows[first]
+    found["rows"] = rows
+    found["between"] = []
+    for stretch in report.stretches:
+        ends = {"from": stretch.first, "to": stretch.last}
+        explanation = stretch.certificate.explain(report.tol)
+        verdict = {"status": stretch.status, "share": stretch.share, "explanation": explanation}
+        found["between"].append({**ends, **verdict})
+    return found
 
 
 def _report(args: argparse.Namespace, data: pc.datasets.Dataset, kernel: Any) -> pc.results.Verification:
@@ -90,7 +89,8 @@ def _report(args: argparse.Namespace, data: pc.datasets.Dataset, kernel: Any) ->
     cls = formulation(args.formulation)
     if not issubclass(cls, SampleFormulation):
         raise InputError(f"--formulation must be one of samples and labels, got {cls.__name__}")
-    report: pc.results.Verification = pc.verify(cls(data.X, data.y, kernel), args.file, **options, **parameters)
+    problem = cls(data.X, data.y, kernel)
+    report: pc.results.Verification = pc.verify(problem, args.file, **options, **parameters)
     return report
 
 
@@ -98,7 +98,8 @@ def _run_suite(args: argparse.Namespace) -> int:
     """Run a solver on the hard cases."""
     if args.file is not None or args.source is not None:
         raise InputError("--suite takes no FILE and no --data: its problems are its own")
-    report = pc.verify_solver(_solver(args.suite), path=args.path, tol=CERTIFY if args.tol is None else args.tol)
+    tol = CERTIFY if args.tol is None else args.tol
+    report = pc.verify_solver(_solver(args.suite), path=args.path, tol=tol)
     if args.json:
         trials = [vars(trial) for trial in report]
         print(to_json({"version": pc.__version__, "solver": args.suite, "counts": report.counts(), "trials": trials}))
@@ -132,7 +133,9 @@ def _kernel(args: argparse.Namespace) -> Any:
     if args.kernel == "rbf":
         if args.bandwidth is None and args.gamma is None:
             raise InputError("--bandwidth or --gamma is required for --kernel rbf: the one that the solver used")
-        return pc.RBF(args.bandwidth if args.gamma is None else float(np.sqrt(0.5 / args.gamma)))
+        if args.gamma is None:
+            return pc.RBF(args.bandwidth)
+        return pc.RBF(float(np.sqrt(0.5 / args.gamma)))
     if args.kernel == "poly":
         given = {
             "degree": args.degree,

@@ -1,1 +1,1 @@
-"""What every room needs: errors, checks of arguments, tolerances, files, memory, progress, tables."""
+"""Helpers for every room: errors, checks of arguments, tolerances, files, memory, progress, tables."""

@@ -33,10 +33,24 @@ def real_array(values: Any, name: str, *, copy: bool = False) -> Array:
     try:
         A = np.asarray(values)
         if A.dtype.kind in "biufO":
-            return np.array(A, dtype=np.float64, order="C") if copy else np.asarray(A, dtype=np.float64, order="C")
+            return np.array(A, dtype=np.float64, order="C", copy=copy or None)  # None: only where it must
     except (TypeError, ValueError):
-        raise InputError(f"{name} must be numeric and real, got {type(values).__name__}") from None
+        raise InputError(f"{name} must be numeric and real, got {_not_numeric(values)}") from None
     raise InputError(f"{name} must be numeric and real, got {A.dtype}")
+
+
+def _not_numeric(values: Any) -> str:
+    """Name what is not numeric: of a DataFrame its first such column."""
+    for column in values.columns if hasattr(values, "iloc") and hasattr(values, "columns") else ():
+        cells = np.asarray(values[column])
+        try:
+            cells.astype(np.float64)
+        except (TypeError, ValueError):
+            return (
+                f"a DataFrame whose column {str(column)!r} has {cells[0]!r:.40}: leave it out, or make numbers of it "
+                "(Dataset.from_frame does, with one_hot=)"
+            )
+    return type(values).__name__
 
 
 def number_from_text(text: str) -> float:
@@ -64,33 +78,32 @@ def keep(owner: Any, *names: str) -> None:
 
 
 def check_matrix(X: Any, name: str = "X", *, n_features: int | None = None, copy: bool = False) -> Array:
-    """Return X as a float64 array of shape (n, d), with ``copy`` of its own, or say what is wrong with it."""
+    """Return X as a float64 array of shape (n, d), with ``copy`` in memory of its own, or refuse it with the reason."""
     if hasattr(X, "toarray"):
         raise InputError(f"{name} must be a dense array, got a sparse matrix of shape {X.shape}")
     A = real_array(X, name, copy=copy)
     check_features(A.shape, name, n_features)
     finite = np.isfinite(A)
     if not finite.all():
-        i, j = (int(v) for v in np.argwhere(~finite)[0])
+        i, j = np.argwhere(~finite)[0]
         raise InputError(f"{name} must be finite, got {A[i, j]} at row {i}, column {j}")
     return A
 
 
 def check_symmetric(K: Array, name: str, most: float, remedy: str = "") -> None:
-    """Say where entries of a square matrix differ by more than rounding from their mirror images."""
+    """Refuse a square matrix with entries that differ by more than rounding from their mirror images."""
     for first in range(0, K.shape[0], _ROWS):
         rows = slice(first, first + _ROWS)
         skew = np.abs(K[rows] - K[:, rows].T)
         if skew.max() > most:
-            i, j = (int(v) for v in np.unravel_index(int(np.argmax(skew)), skew.shape))
-            i += first
-            raise InputError(
-                f"{name} must be symmetric, got {K[i, j]} at ({i}, {j}) and {K[j, i]} at ({j}, {i}){remedy}"
-            )
+            row, j = np.unravel_index(np.argmax(skew), skew.shape)
+            i = first + row
+            got = f"{K[i, j]} at ({i}, {j}) and {K[j, i]} at ({j}, {i})"
+            raise InputError(f"{name} must be symmetric, got {got}{remedy}")
 
 
 def check_semidefinite(K: Array, name: str) -> None:
-    """Say where a square matrix is not symmetric, or that it is not positive semidefinite, beyond rounding.
+    """Refuse a square matrix that is not symmetric, or not positive semidefinite, beyond rounding.
 
     One Cholesky factorisation, n**3 / 3 multiplications; a matrix that fails it costs its eigenvalues, too.
     """
@@ -113,7 +126,7 @@ def check_semidefinite(K: Array, name: str) -> None:
 
 
 def check_features(shape: tuple[int, ...], name: str, n_features: int | None) -> None:
-    """Say what is wrong with the shape of a matrix of samples."""
+    """Refuse a wrong shape of a matrix of samples."""
     if len(shape) != 2:
         raise InputError(f"{name} must have shape (n_samples, n_features), got shape {shape}")
     if 0 in shape:
@@ -123,7 +136,7 @@ def check_features(shape: tuple[int, ...], name: str, n_features: int | None) ->
 
 
 def refuse_other_order(X: Any, y: Any, name: str = "y") -> None:
-    """InputError where frames of samples and labels have the same index in different orders: places count, not names.
+    """Refuse frames of samples and labels with one index in different orders: places count, not names.
 
     Examples
     --------
@@ -132,15 +145,19 @@ def refuse_other_order(X: Any, y: Any, name: str = "y") -> None:
     >>> from paretoclf.common.checks import refuse_other_order
     >>> refuse_other_order([[0.0], [1.0]], [-1, 1])
     """
-    mine: Any = getattr(X, "index", None)
-    theirs: Any = getattr(y, "index", None)
-    if not (hasattr(mine, "equals") and hasattr(theirs, "equals")) or len(mine) != len(theirs) or mine.equals(theirs):
+    of_samples: Any = getattr(X, "index", None)
+    of_labels: Any = getattr(y, "index", None)
+    if not (hasattr(of_samples, "equals") and hasattr(of_labels, "equals")):
         return
-    i = next((i for i, (a, b) in enumerate(zip(mine, theirs, strict=True)) if a != b), None)
-    if i is not None and Counter(mine) == Counter(theirs):
+    if len(of_samples) != len(of_labels) or of_samples.equals(of_labels):
+        return
+    pairs = list(zip(of_samples, of_labels, strict=True))
+    places = [i for i, (sample, label) in enumerate(pairs) if sample != label]
+    if places and Counter(of_samples) == Counter(of_labels):
+        sample, label = pairs[places[0]]
         raise InputError(
-            f"{name} must have its index in the order of the samples', got {theirs[i]!r} beside {mine[i]!r} at place "
-            f"{i}: take {name}.loc[X.index], or {name}.to_numpy() if places are what counts"
+            f"{name} must have its index in the order of the samples', got {label!r} beside {sample!r} at place "
+            f"{places[0]}: take {name}.loc[X.index], or {name}.to_numpy() if places are what counts"
         )
 
 
@@ -150,14 +167,15 @@ def check_labels(y: Any, n: int | None = None, name: str = "y", *, of: Any = Non
     v = np.asarray(y)
     if v.ndim != 1:
         raise InputError(f"{name} must be one-dimensional, got shape {v.shape}")
-    if n is not None and v.shape[0] != n:
-        raise InputError(f"{name} must have one label per sample ({n}), got {v.shape[0]}")
-    if v.dtype.kind in "iuf":
+    if n is not None and v.size != n:
+        raise InputError(f"{name} must have one label per sample ({n}), got {v.size}")
+    numeric = v.dtype.kind in "iuf"
+    if numeric:
         positive = v == 1
         if (positive | (v == -1)).all() and 0 < np.count_nonzero(positive) < v.size:
             return v.astype(np.float64)
     values = np.unique(v)
-    if not (v.dtype.kind in "iuf" and np.isin(values, (-1, 1)).all()):
+    if not (numeric and np.isin(values, (-1, 1)).all()):
         shown = ", ".join(repr(u) for u in values[:5].tolist())  # '1' is no 1
         raise InputError(
             f"{name} must contain only the labels -1 and +1, got {{{shown}{', ...' if len(values) > 5 else ''}}}; "
@@ -173,9 +191,7 @@ def check_weights(weights: Any, y: Array, name: str = "sample_weight") -> Array:
     v = real_array(weights, name, copy=True)
     if v.shape != y.shape:
         raise InputError(f"{name} must have shape ({y.size},), got {v.shape}")
-    bad = np.flatnonzero(~(np.isfinite(v) & (v >= 0)))
-    if bad.size:
-        raise InputError(f"{name} must be nonnegative and finite, got {v[bad[0]]} at index {int(bad[0])}")
+    _refuse_any(~(np.isfinite(v) & (v >= 0)), v, name, "nonnegative and finite")
     for side, label in ((y > 0, "+1"), (y < 0, "-1")):
         if not (v[side] > 0).any():
             raise InputError(f"{name} must be positive for some samples of each class, got only 0 for label {label}")
@@ -183,7 +199,7 @@ def check_weights(weights: Any, y: Array, name: str = "sample_weight") -> Array:
 
 
 def refuse_weights_of_0(weights: Array, where: str) -> None:
-    """InputError where a sample has weight 0, which counts nothing, and yet would count somewhere."""
+    """Refuse samples of weight 0, which count nothing, where they would count all the same."""
     if nothing := int(np.count_nonzero(weights == 0.0)):
         raise InputError(f"sample_weight must be positive {where}: leave out the {nothing} samples of weight 0")
 
@@ -193,33 +209,36 @@ def check_vector(values: Any, n: int, name: str) -> Array:
     v = real_array(values, name)
     if v.shape != (n,):
         raise InputError(f"{name} must have shape ({n},), got {v.shape}")
-    if not np.isfinite(v).all():
-        i = int(np.flatnonzero(~np.isfinite(v))[0])
-        raise InputError(f"{name} must be finite, got {v[i]} at index {i}")
+    _refuse_any(~np.isfinite(v), v, name, "finite")
     return v
 
 
 def check_nonnegative(values: Any, n: int, name: str) -> Array:
     """Return a finite, nonnegative float64 vector of length n."""
     v = check_vector(values, n, name)
-    bad = np.flatnonzero(v < 0)
-    if bad.size:
-        raise InputError(f"{name} must be nonnegative, got {v[bad[0]]} at index {int(bad[0])}")
+    _refuse_any(v < 0, v, name, "nonnegative")
     return v
 
 
+def _refuse_any(wrong: Mask, values: Array, name: str, must: str) -> None:
+    """Refuse a vector with wrong entries; the message has the first of them."""
+    if wrong.any():
+        i = int(np.argmax(wrong))
+        raise InputError(f"{name} must be {must}, got {values[i]} at index {i}")
+
+
 def require_scale_of_costs(largest: float, name: str, limit: float = LARGEST_COST) -> None:
-    """InputError if squares of costs would be infinite."""
+    """Refuse costs whose squares would be infinite."""
     if largest > limit:
         raise InputError(f"{name} must be at most {limit:g}, got {largest:.3g}; use other units")
 
 
-def check_number(value: Any, name: str) -> float:
-    """Return a float."""
+def check_number(value: Any, name: str, kind: str = "number") -> float:
+    """Return a float; `kind` is for the message."""
     try:
         return real_number(value)
     except (TypeError, ValueError):
-        raise InputError(f"{name} must be a number, got {value!r}") from None
+        raise InputError(f"{name} must be a {kind}, got {value!r}") from None
 
 
 def check_pair(
@@ -236,28 +255,22 @@ def check_pair(
 
 def check_positive_number(value: Any, name: str) -> float:
     """Return a finite positive float."""
-    try:
-        v = real_number(value)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} must be a positive number, got {value!r}") from None
-    if not 0.0 < v < math.inf:
+    number = check_number(value, name, "positive number")
+    if not 0.0 < number < math.inf:
         raise InputError(f"{name} must be a finite positive number, got {value!r}")
-    return v
+    return number
 
 
 def check_nonnegative_number(value: Any, name: str) -> float:
     """Return a finite float, 0 or more."""
-    try:
-        v = real_number(value)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} must be a nonnegative number, got {value!r}") from None
-    if not 0.0 <= v < math.inf:
+    number = check_number(value, name, "nonnegative number")
+    if not 0.0 <= number < math.inf:
         raise InputError(f"{name} must be a finite nonnegative number, got {value!r}")
-    return v
+    return number
 
 
 def check_bool(value: Any, name: str) -> bool:
-    """Return whether; a number is no answer."""
+    """Return a truth value; a number is refused."""
     if not isinstance(value, bool | np.bool_):
         raise InputError(f"{name} must be True or False, got {value!r}")
     return bool(value)
@@ -279,9 +292,14 @@ def check_inside(value: Any, name: str, low: float = 0.0, high: float = 1.0) -> 
     return number
 
 
+def is_whole(value: Any) -> bool:
+    """Whether something is a whole number; a truth value is none."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
 def check_count(value: Any, name: str, least: int) -> int:
     """Return a whole number that is large enough."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+    if not is_whole(value) or value < least:
         raise InputError(f"{name} must be a whole number of at least {least}, got {value!r}")
     return int(value)
 
@@ -290,7 +308,7 @@ def check_rng(rng: Any, name: str = "rng") -> np.random.Generator:
     """Return a generator of random numbers: the one given, or a new one from a seed."""
     if isinstance(rng, np.random.Generator):
         return rng
-    if isinstance(rng, bool) or not isinstance(rng, int | np.integer) or rng < 0:
+    if not is_whole(rng) or rng < 0:
         raise InputError(f"{name} must be a seed (a whole number >= 0) or a numpy.random.Generator, got {rng!r}")
     return np.random.default_rng(int(rng))
 
@@ -321,7 +339,7 @@ def the_one_given(**arguments: Any) -> tuple[str, Any]:
 
 
 def what_it_is(given: Any) -> str:
-    """What was given in place of an object of ours, in a few words: a class, an array with its shape, or a type.
+    """Describe an argument that is no object of ours in a few words: a class, an array with its shape, or a type.
 
     Examples
     --------

@@ -44,7 +44,7 @@ class HomogeneousWarning(UserWarning):
 
 
 class PositiveClassWarning(UserWarning):
-    """Which of two texts is the positive class was not said: the second in sorted order is."""
+    """Labels are two texts, and none was named as the positive class: the second in sorted order is taken."""
 
 
 class DegeneratePathError(ParetoclfError, RuntimeError):
@@ -53,7 +53,7 @@ class DegeneratePathError(ParetoclfError, RuntimeError):
     Attributes
     ----------
     cause : str
-        What happened, in words.
+        Reason, in words.
     t : float or None
         Position on the line, the parameter of the path; None on a map of the cost plane.
     costs : str
@@ -70,6 +70,37 @@ class DegeneratePathError(ParetoclfError, RuntimeError):
         self.where = f"{cause}, at {where}" if where else cause
         margin = "" if n_margin is None else f", margin set of {n_margin}"  # None: a program has no such set
         super().__init__(f"{self.where}{margin}. {remedy}")
+
+
+class StoppedError(DegeneratePathError):
+    """A path was stopped by a limit that was given: as many exchanges, or as much time, as were allowed.
+
+    Attributes
+    ----------
+    path : path or None
+        What there is of it, proved, on the part of the line that it says; it can be saved, and be a warm start. None
+        where no part is proved.
+    """
+
+    path: Any = None
+
+
+class InterruptedPath(KeyboardInterrupt):
+    """An interrupt from the keyboard while a path was traced.
+
+    Attributes
+    ----------
+    path : path
+        What there is of it, as of `StoppedError`.
+    """
+
+    def __init__(self, path: Any) -> None:
+        self.path = path
+        super().__init__(f"stopped by the keyboard: what was traced is the path of this exception, {path!r}")
+
+
+#: What stops a path before its end, and leaves what there is of it.
+Stop = StoppedError | KeyboardInterrupt
 
 
 class InseparableError(InputError):

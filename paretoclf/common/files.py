@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 import os
 import re
@@ -12,12 +14,12 @@ import uuid
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
+from paretoclf.common.checks import Array
 from paretoclf.common.errors import InputError
 from paretoclf.common.memory import require_memory
 
@@ -26,16 +28,16 @@ if sys.platform != "win32":
 
 AnyFile = str | os.PathLike[str]
 
-#: Deflate makes at most so many bytes of one: what declares more is damaged, or meant to fill the memory.
+#: Deflate makes at most so many bytes of one: an array that declares more is damaged, or meant to fill the memory.
 _INFLATION = 1032
 
-#: What numpy writes into archives.
+#: Compressions of archives that numpy writes.
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 #: Numbers and texts; neither objects, which would be unpickled, nor records.
 _KINDS = "biufcSU"
 
-#: What bytes can stand for, of letters and truth values: numpy takes others over, and stumbles on them later.
+#: Largest code of a letter and of a truth value: numpy takes larger ones over, and stumbles on them later.
 _LARGEST = {"U": (np.uint32, sys.maxunicode), "b": (np.uint8, 1)}
 
 _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
@@ -47,13 +49,13 @@ class DamagedFileError(InputError):
 
 @contextmanager
 def reading(file: AnyFile, wrong: str) -> Iterator[None]:
-    """InputError that names the file, whatever goes wrong while it is read and taken apart.
+    """Raise InputError that names the file, whatever goes wrong while it is read and taken apart.
 
     Parameters
     ----------
     file : path
     wrong : str
-        What to say of it, such as "not a saved path".
+        Text for the message, such as "not a saved path".
 
     Raises
     ------
@@ -83,13 +85,13 @@ def reading(file: AnyFile, wrong: str) -> Iterator[None]:
 def read_arrays(
     file: AnyFile, wrong: str, needed: Sequence[str] = (), others: Sequence[str] | None = None
 ) -> dict[str, Any]:
-    """Arrays of an npz file, by name.
+    """Read arrays of an npz file, by name.
 
     Parameters
     ----------
     file : path
     wrong : str
-        What to say of a file that is none.
+        Text for the message on another file.
     needed : sequence of str
         Arrays that must be there.
     others : sequence of str, optional
@@ -126,7 +128,7 @@ def read_arrays(
 
 
 def _arrays(stream: IO[bytes], wanted: set[str] | None) -> tuple[dict[str, Any], list[str]]:
-    """Those arrays of an archive that are wanted, and the names of all."""
+    """Wanted arrays of an archive, and the names of all."""
     size = os.fstat(stream.fileno()).st_size
     with zipfile.ZipFile(stream) as archive:
         members = {x.filename.removesuffix(".npy"): x for x in archive.infolist() if x.filename.endswith(".npy")}
@@ -141,7 +143,7 @@ def _arrays(stream: IO[bytes], wanted: set[str] | None) -> tuple[dict[str, Any],
 
 
 def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> Any:
-    """One array, if its header declares as many bytes as there are."""
+    """Read one array, if its header declares as many bytes as there are."""
     with archive.open(info) as member:
         version = np.lib.format.read_magic(member)
         if version not in _HEADERS:
@@ -162,68 +164,67 @@ def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> Any:
     return found
 
 
-@dataclass(frozen=True)
-class InParts:
-    """An array of doubles that is made part by part, along its first axis, while it is written.
+def write_file(file: AnyFile, content: Mapping[str, Any]) -> None:
+    """Write the content of a file, complete or not at all; ``.npz`` is added where it is missing, no folder is.
 
-    Attributes
-    ----------
-    shape : tuple of int
-    parts : callable
-        Returns an iterator over the parts.
+    Every reader of npz files opens it, in whatever language: see `members_of`. `paretoclf.common.storage.content_of`
+    has it back.
     """
-
-    shape: tuple[int, ...]
-    parts: Callable[[], Iterator[Any]]
-
-
-def _write(stream: Any, array: Any) -> None:
-    """Write one array in the npy format."""
-    if not isinstance(array, InParts):
-        np.lib.format.write_array(stream, np.asanyarray(array), allow_pickle=False)
-        return
-    header = {"descr": "<f8", "fortran_order": False, "shape": array.shape}
-    np.lib.format.write_array_header_1_0(stream, header)
-    for part in array.parts():
-        stream.write(np.ascontiguousarray(part, dtype="<f8").tobytes())
-
-
-def write_file(file: AnyFile, arrays: Mapping[str, Any]) -> None:
-    """Write arrays to an npz file, complete or not at all; ``.npz`` is added where it is missing, no folder is."""
     target = Path(file)
     target = target if target.suffix == ".npz" else target.with_name(target.name + ".npz")
     if not target.parent.is_dir():
         raise InputError(f"file must lie in a folder that there is, got {target}: there is no folder {target.parent}")
-    save_arrays(target, arrays, compress=True)
+    save_arrays(target, members_of(content), compress=True)
+
+
+def members_of(content: Mapping[str, Any]) -> dict[str, Array]:
+    """Arrays of a file: those of its content, what else that says as the bytes of one JSON text, and one hash over all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from paretoclf.common.files import members_of
+    >>> members = members_of({"t": np.arange(2.0), "status": "end", "seconds": 0.5})
+    >>> sorted(members), members["json"].tobytes()
+    (['json', 'sha256', 't'], b'{"status": "end", "seconds": 0.5}')
+    """
+    arrays = {name: np.asarray(each) for name, each in content.items() if isinstance(each, np.ndarray | np.generic)}
+    said = {name: each for name, each in content.items() if name not in arrays}
+    arrays["json"] = np.frombuffer(json.dumps(said).encode(), dtype=np.uint8)
+    arrays["sha256"] = np.frombuffer(hash_of(arrays), dtype=np.uint8)
+    return arrays
+
+
+def hash_of(arrays: Mapping[str, Array]) -> bytes:
+    """SHA-256 of the arrays of a file, by name, but for the one of that name."""
+    found = hashlib.sha256()
+    for name in sorted({*arrays} - {"sha256"}):
+        array = arrays[name]
+        little = array.astype(array.dtype.newbyteorder("<"), copy=False)
+        found.update(json.dumps([name, little.dtype.str, little.shape]).encode())
+        found.update(little.tobytes())
+    return found.digest()
 
 
 def save_arrays(file: Path, arrays: Mapping[str, Any], *, compress: bool = False) -> None:
     """Write arrays to an npz file of any name, complete or not at all.
 
-    One may be `InParts`, of which no more than a part is in memory.
-
     Raises
     ------
     InputError
-        If it cannot be written; what was there before is still there.
+        If it cannot be written; a file that was there before is still there.
     """
+    save = np.savez_compressed if compress else np.savez
     with replacing(file) as temporary, temporary.open("wb") as stream:
-        if not any(isinstance(each, InParts) for each in arrays.values()):
-            save = np.savez_compressed if compress else np.savez
-            save(stream, **arrays)
-            return
-        with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED) as pack:
-            for name, array in arrays.items():
-                with pack.open(f"{name}.npy", "w", force_zip64=True) as entry:
-                    _write(entry, array)
+        save(stream, **arrays)
 
 
 @contextmanager
 def replacing(file: Path) -> Iterator[Path]:
     """Give a temporary name beside a file, which is renamed to it at the end, and removed after an error.
 
-    Permissions of a file that is replaced are kept; of a link, what it points to is replaced. Temporary files that runs
-    left which were killed are removed (where the system locks files: not on Windows).
+    Permissions of a file that is replaced are kept; of a link, its target is replaced. Temporary files left by runs
+    that were killed are removed (where the system locks files: not on Windows).
 
     Raises
     ------
@@ -252,7 +253,8 @@ def replacing(file: Path) -> Iterator[Path]:
             # The suffix stays the last: writers of pictures and arrays go by it.
             made = target.with_name(f".{target.stem}.{uuid.uuid4().hex[:12]}.tmp{target.suffix}")
             mode = 0o666 if before is None else before | stat.S_IRUSR | stat.S_IWUSR
-            os.close(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
+            only_new = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+            os.close(os.open(made, only_new, mode))
             return made
 
         with claimed(make) as temporary:

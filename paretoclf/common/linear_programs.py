@@ -6,7 +6,7 @@ from typing import Any
 
 
 def linprog(cost: Any, **how: Any) -> Any:
-    """What ``scipy.optimize.linprog`` finds with its method "highs"."""
+    """Solve a linear program by ``scipy.optimize.linprog``."""
     from scipy.optimize import linprog as solved  # exact paths and their proofs need none
 
     return solved(cost, **how)

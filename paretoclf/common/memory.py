@@ -1,10 +1,12 @@
-"""Memory: how much there is, so that what cannot fit is refused before it is allocated; and where an array begins."""
+"""Memory: how much there is, so that work that cannot fit is refused before; and arrays that begin at a cache line."""
 
 from __future__ import annotations
 
 import math
 import os
+import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +16,9 @@ from paretoclf.common.errors import InputError
 
 #: Rows of a matrix of kernel values that are worked on at a time.
 BLOCK_ROWS = 256
+
+if sys.platform != "win32":
+    import resource
 
 _NEGLIGIBLE = 2**24  # bytes that are not worth asking the system about
 _LINE = 64  # bytes of a line of the cache
@@ -29,9 +34,9 @@ def empty_on_line(*shape: int) -> Array:
     0
     """
     size = math.prod(shape)
-    room = np.empty(size + _LINE // 8 - 1)
-    first = -int(room.__array_interface__["data"][0]) % _LINE // 8
-    return room[first : first + size].reshape(shape)
+    longer = np.empty(size + _LINE // 8 - 1)
+    first = -int(longer.__array_interface__["data"][0]) % _LINE // 8
+    return longer[first : first + size].reshape(shape)
 
 
 def require_memory(needed: float, what: str, remedy: str) -> None:
@@ -47,12 +52,13 @@ def require_memory(needed: float, what: str, remedy: str) -> None:
 
 def available_memory() -> int | None:
     """Bytes that this process can still allocate, or None where the system does not say."""
-    found = [*_of_machine(Path("/proc/meminfo")), *_of_groups(Path("/proc/self/cgroup"), Path("/sys/fs/cgroup"))]
+    groups = _of_groups(Path("/proc/self/cgroup"), Path("/sys/fs/cgroup"))
+    found = [*_of_machine(Path("/proc/meminfo")), *groups, *_of_process(Path("/proc/self/statm"))]
     return max(0, min(found)) if found else None
 
 
 def _of_machine(meminfo: Path) -> Iterator[int]:
-    """What Linux says is available; elsewhere all there is, since free pages alone say too little."""
+    """Available memory as Linux says; elsewhere all memory, since free pages alone say too little."""
     try:
         lines = dict(line.split(":", 1) for line in meminfo.read_text().splitlines())
         yield int(lines["MemAvailable"].split()[0]) * 1024
@@ -65,8 +71,19 @@ def _of_machine(meminfo: Path) -> Iterator[int]:
         return
 
 
+def _of_process(statm: Path) -> Iterator[int]:
+    """Address space that is left to a process (``ulimit -v``); nothing where there is no limit."""
+    if sys.platform == "win32":
+        return
+    most, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if most == resource.RLIM_INFINITY:
+        return
+    with suppress(OSError, ValueError):
+        yield most - int(statm.read_text().split()[0]) * resource.getpagesize()
+
+
 def _of_groups(groups: Path, root: Path) -> Iterator[int]:
-    """What the control groups of this process leave of their limits (Linux, versions 1 and 2)."""
+    """Memory left within the limits of the control groups of this process (Linux, versions 1 and 2)."""
     try:
         lines = [line.split(":", 2) for line in groups.read_text().splitlines()]
     except OSError:
@@ -88,10 +105,7 @@ def _of_group(folder: Path, limit: str, used: str, cache: str) -> Iterator[int]:
     """Limit minus use of one group, its inactive file cache counted as free; nothing where there is no limit."""
     try:
         statistics = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
-        yield (
-            int((folder / limit).read_text())  # "max" is no number
-            - int((folder / used).read_text())
-            + int(statistics.get(cache, "0"))
-        )
+        most, now = (int((folder / name).read_text()) for name in (limit, used))  # "max" is no number
+        yield most - now + int(statistics.get(cache, "0"))
     except (OSError, ValueError):
         return

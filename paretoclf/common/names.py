@@ -15,7 +15,7 @@ from typing import Any
 
 
 def attach(room: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """``__getattr__``, ``__dir__`` and ``__all__`` of a module, from its stub.
+    """Make ``__getattr__``, ``__dir__`` and ``__all__`` of a module, from its stub.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def attach(room: str, file: str) -> tuple[Callable[[str], Any], Callable[[], lis
 
 
 def _homes(room: str, file: str) -> dict[str, str]:
-    """Name -> module that has it, or the room itself for a module of it, by the imports of a stub."""
+    """Map each name to its module, or to the room itself for a module of it, by the imports of a stub."""
     package = room if Path(file).stem == "__init__" else room.rpartition(".")[0]
     found = {}
     for node in ast.parse(Path(file).with_suffix(".pyi").read_text(encoding="utf-8")).body:

@@ -1,15 +1,18 @@
-"""What long work says while it runs: a progress bar on a terminal, and lines in the log "paretoclf"."""
+"""Progress of long work: a bar on a terminal, and lines in the log "paretoclf"."""
 
 from __future__ import annotations
 
 import logging
+import math
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from tqdm import tqdm
+
+from paretoclf.common.checks import check_positive_number
 
 T = TypeVar("T")
 
@@ -17,6 +20,23 @@ logger = logging.getLogger("paretoclf")
 
 #: Seconds between two lines in the log about the same work.
 _PAUSE = 1.0
+
+
+class PathLimits(NamedTuple):
+    """Limits of following a path: exchanges on one line, and when it must end, by ``time.monotonic()``."""
+
+    events: int | None = None
+    deadline: float = math.inf
+
+    @classmethod
+    def of(cls, max_events: int | None, max_seconds: float | None) -> PathLimits:
+        """Make limits that begin now."""
+        if max_seconds is None:
+            return cls(max_events)
+        return cls(max_events, time.monotonic() + check_positive_number(max_seconds, "max_seconds"))
+
+
+NO_LIMITS = PathLimits()
 
 
 def shows_progress(progress: bool | None) -> bool:
@@ -30,15 +50,15 @@ def counted(pieces: Iterable[T], name: str, total: int, progress: bool | None, d
     Parameters
     ----------
     pieces : iterable
-        Results of long work, or what it is done for.
+        Results of long work, or its arguments.
     name : str
-        What they are: "sweep", "outer folds".
+        Name of the pieces: "sweep", "outer folds".
     total : int
-        How many there are.
+        Number of pieces.
     progress : bool, optional
         Whether to show the bar; by default on a terminal.
     done : int
-        How many of them were there before.
+        Number of pieces that were finished before.
 
     Examples
     --------
@@ -58,9 +78,9 @@ def counted(pieces: Iterable[T], name: str, total: int, progress: bool | None, d
 def meter(
     progress: bool | Callable[[float], Any] | None, name: str = "trace", pieces: float | None = None
 ) -> AbstractContextManager[Callable[[float], Any] | None]:
-    """Progress bar to update, or None; by default on a terminal. What is there to be updated stays as it is.
+    """Make a progress bar to update, or None; by default on a terminal. A function to be called is kept as it is.
 
-    It goes to 1, and shows the percentage; or to about so many pieces, and shows these.
+    The bar goes to 1, and shows the percentage; or to about so many pieces, and shows these.
     """
     if callable(progress):
         return nullcontext(progress)
@@ -68,7 +88,7 @@ def meter(
 
 
 def reaching(update: Callable[[float], Any] | None, width: float = 1.0) -> Callable[[float], Any] | None:
-    """What is told how far one is, in units of a width, from what is told by how much further; None from None."""
+    """Make a function of the position, in units of a width, from a function of the advance; None from None."""
     if update is None:
         return None
     seen = 0.0
@@ -83,6 +103,7 @@ def reaching(update: Callable[[float], Any] | None, width: float = 1.0) -> Calla
 
 @contextmanager
 def _bar(name: str, pieces: float | None) -> Iterator[Callable[[float], Any]]:
+    """Show a progress bar; the function that is given advances it."""
     said = "{percentage:3.0f}%" if pieces is None else "{n:.0f} of about {total:.0f} pieces"
     layout = f"{{desc}}: {said}|{{bar}}| {{elapsed}}"
     with tqdm(total=pieces or 1.0, desc=name, leave=False, bar_format=layout) as bar:

@@ -1,7 +1,7 @@
-"""Long work in pieces: each finished piece is a file, and what is a file is not done again.
+"""Long work in pieces: each finished piece is a file, and a piece with a file is not computed again.
 
-Each file states what it belongs to: the name of the task, its parameters, the version. A file of another task is
-refused, and the message names the first difference; a damaged one is computed again.
+Each file states its task: the name, the parameters, the version. A file of another task is refused, and the message
+names the first difference; a damaged one is computed again.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ T = TypeVar("T")
 
 
 def statement(task: str, parameters: Any) -> str:
-    """What a file belongs to, as JSON: a task, its parameters, and this version.
+    """State the task of a file as JSON: its name, its parameters, and this version.
 
     Numbers and texts stand there as they are, arrays with shape and checksum, functions with their name, all else as it
-    prints. A function of yours goes by its name alone: after you have changed what it does, begin with another file.
+    prints. A function of yours goes by its name alone: after you have changed it, begin with another file.
 
     Parameters
     ----------
     task : str
         Its name.
     parameters : object
-        Everything that it depends on: a mapping, a `functools.partial`, ...
+        Everything on which its result depends: a mapping, a `functools.partial`, ...
 
     Raises
     ------
@@ -54,7 +54,7 @@ def statement(task: str, parameters: Any) -> str:
 
 
 def _stated(x: Any) -> Any:
-    """An object in what JSON has."""
+    """Describe an object by numbers, texts, lists and mappings, which JSON has."""
     match x:
         case None | bool() | int() | float() | str():
             return x
@@ -73,7 +73,8 @@ def _stated(x: Any) -> Any:
     if sp.issparse(x):
         return {"class": kind, **{key: _stated(value) for key, value in vars(sp.csr_array(x)).items()}}
     if is_dataclass(x) and not isinstance(x, type):
-        return {"class": kind, **{f.name: _stated(getattr(x, f.name)) for f in fields(x) if hasattr(x, f.name)}}
+        own = [each.name for each in fields(x) if hasattr(x, each.name)]
+        return {"class": kind, **{name: _stated(getattr(x, name)) for name in own}}
     if hasattr(x, "get_params"):
         return {"class": kind, **_stated(x.get_params(deep=False))}
     text = repr(x) if name is None else f"{x.__module__}.{name}"
@@ -86,22 +87,34 @@ def _stated(x: Any) -> Any:
 
 
 def difference(there: str, here: str) -> str:
-    """The first difference of two statements, for people."""
+    """Describe the first difference of two statements, for people."""
     try:
-        a, b = json.loads(there), json.loads(here)
+        one, other = json.loads(there), json.loads(here)
     except ValueError:
         return "an older version wrote it, which did not say of which"
     place = ""
-    while type(a) is type(b) and isinstance(a, dict | list):
-        one, two = (dict(enumerate(each)) if isinstance(each, list) else each for each in (a, b))
-        pairs = {key: [each.get(key, "nothing") for each in (one, two)] for key in {**two, **one}}
-        key = next(key for key, (u, v) in pairs.items() if json.dumps(u) != json.dumps(v))  # 1 is not 1.0
-        place, (a, b) = f"{place}{'.' if place else ''}{key}", pairs[key]
-    return f"{place}: {json.dumps(a):.80} there, {json.dumps(b):.80} here"
+    while type(one) is type(other) and isinstance(one, dict | list):
+        key, one, other = _first_difference(_entries(one), _entries(other))
+        place = f"{place}{'.' if place else ''}{key}"
+    return f"{place}: {json.dumps(one):.80} there, {json.dumps(other):.80} here"
+
+
+def _entries(value: Any) -> dict[Any, Any]:
+    """Entries of a mapping, or of a list by their positions."""
+    return dict(enumerate(value)) if isinstance(value, list) else value
+
+
+def _first_difference(one: dict[Any, Any], other: dict[Any, Any]) -> tuple[Any, Any, Any]:
+    """Key and both values of the first entry in which two mappings differ; 1 is not 1.0."""
+    for key in {**other, **one}:
+        values = [each.get(key, "nothing") for each in (one, other)]
+        if json.dumps(values[0]) != json.dumps(values[1]):
+            break
+    return key, values[0], values[1]
 
 
 class Form(Protocol[T]):
-    """How a piece becomes a file."""
+    """Interface of a form in which a piece is stored in a file."""
 
     @property
     def suffix(self) -> str:
@@ -109,11 +122,11 @@ class Form(Protocol[T]):
         ...
 
     def write(self, file: Path, piece: T, problem: str) -> None:
-        """Write a piece to a file, complete or not at all, with the statement of what it belongs to."""
+        """Write a piece to a file, complete or not at all, with the statement of its task."""
         ...
 
     def read(self, file: Path, problem: str) -> T:
-        """Read it; InputError if it belongs to something else, DamagedFileError if it cannot be read."""
+        """Read a piece; InputError if it is of another task, DamagedFileError if it cannot be read."""
         ...
 
 
@@ -124,9 +137,9 @@ class Arrays:
     Parameters
     ----------
     shapes : mapping from str to tuple of int, optional
-        Which arrays a piece has, and their shapes; numbers. Default: any.
+        Names and shapes of the arrays of a piece, which are numbers. Default: any.
     argument : str
-        Who was given the files, for messages.
+        Name of the argument that was given the files, for messages.
     """
 
     shapes: Mapping[str, tuple[int, ...]] | None = field(default=None)
@@ -134,11 +147,11 @@ class Arrays:
     suffix: str = ".npz"
 
     def write(self, file: Path, piece: Mapping[str, Any], problem: str) -> None:
-        """Write them, and what they belong to."""
+        """Write the arrays, and the statement of their task."""
         save_arrays(file, {"problem": np.array(problem), **piece})
 
     def read(self, file: Path, problem: str) -> dict[str, Any]:
-        """Read them.
+        """Read the arrays.
 
         Raises
         ------
@@ -170,7 +183,7 @@ def finish(
     progress: bool | None = None,
     desc: str = "tasks",
 ) -> dict[str, T]:
-    """Do every task that is not finished yet, and return what all of them made, in their order.
+    """Do every task that is not finished yet, and return the results of all, in their order.
 
     Parameters
     ----------
@@ -179,18 +192,18 @@ def finish(
     state : Path or None
         Folder of the files; made if there is none. A file that is there must be of its task. None: nothing is kept.
     form : Form
-        How they are written and read.
+        Form in which they are written and read.
     n_jobs : int, optional
         Processes at work, as for joblib.
     progress : bool, optional
-        Whether to show how much is done, and the time that is left; by default on a terminal.
+        Whether to show a progress bar; by default on a terminal.
     desc : str
-        What the pieces are.
+        Name of the pieces.
 
     Raises
     ------
     InputError
-        If a file is of another task, or nothing could state what a file is of (`statement`).
+        If a file is of another task, or there is no statement that tells a task from others (`statement`).
 
     Examples
     --------
@@ -212,7 +225,9 @@ def finish(
     """
     from joblib import Parallel, delayed  # not for whoever only writes a file
 
-    files, problems, found = dict[str, Path](), dict[str, str](), dict[str, T]()
+    files: dict[str, Path] = {}
+    problems: dict[str, str] = {}
+    found: dict[str, T] = {}
     if state is not None:
         state.mkdir(parents=True, exist_ok=True)
         files = {name: state / f"{name}{form.suffix}" for name in tasks}
@@ -223,8 +238,11 @@ def finish(
                 found[name] = form.read(file, problems[name])
             except DamagedFileError as error:
                 logger.warning("%s; it is computed again", error)
-    todo = [name for name in tasks if name not in found]
-    work = (delayed(_one)(name, tasks[name], files.get(name), problems.get(name, ""), form) for name in todo)
+    work = []
+    for name, task in tasks.items():
+        if name not in found:
+            place = files.get(name), problems.get(name, "")
+            work.append(delayed(_one)(name, task, *place, form))
     made = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(work)
     for name, piece in counted(made, desc, len(tasks), progress, done=len(found)):
         found[name] = piece
@@ -232,6 +250,7 @@ def finish(
 
 
 def _one(name: str, task: Callable[[], T], file: Path | None, problem: str, form: Form[T]) -> tuple[str, T]:
+    """Do one task, write its piece to its file, and return its name and the piece."""
     piece = task()
     if file is not None:
         form.write(file, piece, problem)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -11,8 +10,12 @@ import numpy as np
 
 from paretoclf.common.checks import Array, Index
 from paretoclf.common.errors import InputError
+from paretoclf.common.files import hash_of
 
 Shape = tuple[int | None, ...]
+
+#: What is said of a file that does not have the hash that it was saved with.
+CHANGED = "what it holds was changed after it was saved: another hash"
 
 
 def finite(given: Any, name: str, shape: Shape | None = None) -> Array:
@@ -47,37 +50,44 @@ def yes_or_no(given: Any, name: str) -> bool:
 
 
 def check_parts(indptr: Any, indices: Any, entries: int, what: str) -> None:
-    """InputError unless the entries of a sparse matrix are told apart by whole numbers, in the order of its parts.
+    """Refuse a sparse matrix whose pointers are no whole numbers that divide its entries into parts, in their order.
 
-    Who reads such a matrix looks at memory wherever these say, and SciPy checks nothing of one without entries.
+    SciPy reads memory wherever pointers lead, and checks nothing of a matrix without entries.
     """
-    whole_numbers = (
-        np.ndim(indptr) == np.ndim(indices) == 1 and indptr.dtype.kind in "iu" and indices.dtype.kind in "iu"
-    )
-    ends = np.asarray(indptr, dtype=np.int64) if whole_numbers and np.size(indptr) else np.zeros(0)
-    if not ends.size or ends[0] != 0 or (np.diff(ends) < 0).any() or not ends[-1] == indices.size == entries:
+    numbers = all(np.ndim(each) == 1 and each.dtype.kind in "iu" for each in (indptr, indices))
+    ends = np.asarray(indptr if numbers and indptr.size else [-1], dtype=np.int64)
+    in_order = ends[0] == 0 and (np.diff(ends) >= 0).all()
+    if not (in_order and ends[-1] == indices.size == entries):
         raise InputError(f"{what} must follow each other, one for each entry")
 
 
-def hash_of(arrays: Mapping[str, Any], proved: set[str]) -> str:
-    """The hash of arrays and texts by name, but for those that a proof looks at."""
-    found = hashlib.sha256()
-    for name in sorted({*arrays} - {*proved, "sha256"}):
-        array = np.asarray(arrays[name])
-        text = array.dtype.kind == "U"
-        content = str(array) if text else array.dtype.kind
-        found.update(json.dumps([name, array.shape, content]).encode())
-        found.update(b"" if text else array.astype("<f8" if array.dtype.kind == "f" else "<i8").tobytes())
-    return found.hexdigest()
+def content_of(members: Mapping[str, Array]) -> dict[str, Any]:
+    """Content of a file that `paretoclf.common.files.write_file` wrote, of all of its arrays.
 
+    Raises
+    ------
+    InputError
+        If it is not what was written.
 
-def check_hash(stored: Mapping[str, Any], found: str, what: str) -> None:
-    """InputError unless a file holds the hash that was found of it."""
-    if str(stored["sha256"]) != found:
-        raise InputError(f"its names, {what} were changed after it was saved: another hash")
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from paretoclf.common.files import members_of
+    >>> from paretoclf.common.storage import content_of
+    >>> content_of(members_of({"t": np.arange(2.0), "status": "end"}))
+    {'t': array([0., 1.]), 'status': 'end'}
+    """
+    if members["sha256"].tobytes() != hash_of(members):
+        raise InputError(CHANGED)
+    said = json.loads(members["json"].tobytes())
+    arrays = {name: each for name, each in members.items() if name not in ("json", "sha256")}
+    if not isinstance(said, dict) or said.keys() & arrays.keys():
+        raise InputError("json must be an object with other names than the arrays have")
+    return {**arrays, **said}
 
 
 def _check_shape(a: Any, name: str, shape: Shape) -> None:
+    """Refuse an array of another shape; None is any size."""
     if a.ndim != len(shape) or any(want not in (None, size) for want, size in zip(shape, a.shape, strict=True)):
         wanted = ", ".join("any" if size is None else str(size) for size in shape)
         raise InputError(f"{name} must have shape ({wanted}), got {a.shape}")

@@ -1,4 +1,4 @@
-"""Results as tables: what a notebook shows of them, and what pandas gets."""
+"""Results as tables, for notebooks and for pandas."""
 
 from __future__ import annotations
 
@@ -18,19 +18,23 @@ class Tabular:
     """A result that is a table: one row for each point, condition, event or sample."""
 
     def _rows(self) -> Iterator[dict[str, Any]]:
-        """The rows, one by one: long tables are shown in part."""
+        """Rows of the table, one by one: long tables are shown in part."""
         raise NotImplementedError
 
+    def _count(self) -> int:
+        """Number of rows; a table whose rows take long to write knows it without writing them."""
+        return sum(1 for _ in self._rows())
+
     def _title(self) -> str:
-        """What stands above the table in a notebook."""
+        """Title of the table in a notebook."""
         return repr(self)
 
     def records(self) -> list[dict[str, Any]]:
-        """The rows of `to_frame`, as dictionaries."""
+        """Rows of `to_frame`, as dictionaries."""
         return list(self._rows())
 
     def to_frame(self) -> Any:
-        """The table as a ``pandas.DataFrame``.
+        """Convert the table to a ``pandas.DataFrame``.
 
         Raises
         ------
@@ -41,11 +45,11 @@ class Tabular:
 
     def _repr_html_(self) -> str:
         """Title and first rows, for notebooks."""
-        return html_table(self._title(), self._rows())
+        return html_table(self._title(), islice(self._rows(), SHOWN), self._count())
 
 
 def frame(data: Any) -> Any:
-    """A ``pandas.DataFrame``, which is optional, of rows or of columns."""
+    """Make a ``pandas.DataFrame`` (pandas is optional) of rows or of columns."""
     try:
         import pandas as pd
     except ImportError:
@@ -53,38 +57,39 @@ def frame(data: Any) -> Any:
     return pd.DataFrame(data)
 
 
-def html_table(title: str, rows: Iterable[Mapping[str, Any]]) -> str:
-    """The first rows as HTML; a last line says how many there are more."""
-    every = iter(rows)
-    first = list(islice(every, SHOWN))
+def html_table(title: str, rows: Iterable[Mapping[str, Any]], count: int) -> str:
+    """Write the first of so many rows as HTML; a last line says how many there are more."""
+    first = list(islice(rows, SHOWN))
     names = list(dict.fromkeys(name for row in first for name in row))
     lines = [_line("th", names), *(_line("td", [_text(row.get(name, "")) for name in names]) for row in first)]
-    more = sum(1 for _ in every)
+    more = count - len(first)
     if more:
         lines.append(f'<tr><td colspan="{len(names)}">{and_more(more)}</td></tr>')
     return f"<p>{escape(title)}</p><table>{''.join(lines)}</table>"
 
 
 def listing(head: str, rows: Iterable[str], count: int, title: str) -> str:
-    """A table of so many rows, of which these are shown, as text; its title stands below."""
+    """Write a table of so many rows, of which these are shown, as text; its title stands below."""
     return "\n".join([head, *rows, *([and_more(count - SHOWN)] if count > SHOWN else []), title])
 
 
 def and_more(count: int) -> str:
-    """What a table says that is not shown to its end."""
+    """Last line of a table that is not shown to its end."""
     return f"... and {count} more: to_frame() has all"
 
 
 def _line(cell: str, texts: Iterable[str]) -> str:
+    """Row of an HTML table."""
     return f"<tr>{''.join(f'<{cell}>{escape(text)}</{cell}>' for text in texts)}</tr>"
 
 
 def _text(value: Any) -> str:
+    """Text of a cell."""
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def rounded_up(size: float) -> str:
-    """One digit, not below the number.
+    """Round a number up to one digit.
 
     Examples
     --------

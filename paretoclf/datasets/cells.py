@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
@@ -16,22 +18,25 @@ from paretoclf.common.errors import InputError
 #: Names under which the label is found when none is given.
 LABEL_NAMES = ("label", "class", "y", "target")
 
-#: What files and frames have where a value is missing, besides nothing at all.
+#: Texts of missing values in files and frames, besides nothing at all.
 MISSING = frozenset({"", "?", "na", "nan", "n/a", "null", "none", ".", "<na>", "nat"})
 
-#: What may be done about missing values.
+#: Treatments of missing values.
 WAYS = ("drop", "median")
 
-#: What floats call infinity.
+#: Texts of infinity.
 _INFINITE = ("inf", "infinity")
 
-#: Of cells at fault so many rows are named.
+#: Numbers with commas between thousands.
+_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
+
+#: Largest number of rows with wrong cells that are named.
 SHOWN_ROWS = 10
 
 #: A column of texts with more different ones than this is rather names than categories.
 MOST_CATEGORIES = 20
 
-#: What a spreadsheet takes for the beginning of a formula.
+#: Characters that a spreadsheet takes for the beginning of a formula.
 _FORMULA = frozenset("=+-@")
 
 #: Incomplete rows up to this share of all may be left out without much loss.
@@ -39,7 +44,7 @@ FEW_ROWS = 0.1
 
 
 class ColumnsError(InputError):
-    """Columns of a table hold what is no number.
+    """Columns of a table hold texts that are no numbers.
 
     Attributes
     ----------
@@ -58,19 +63,19 @@ class ColumnsError(InputError):
 
 @dataclass(frozen=True)
 class Column:
-    """How a column of a table becomes features.
+    """Recipe by which a column of a table becomes features.
 
     Attributes
     ----------
     name : str
-        In the header.
+        Name in the header.
     categories : tuple of str, optional
-        Those that it may hold, sorted, where it is no column of numbers. Each but the first is a feature of zeros and
-        ones: with the first their sum would be 1 everywhere.
+        Categories that it may hold, sorted, where it is no column of numbers. Each but the first is a feature of zeros
+        and ones: with the first their sum would be 1 everywhere.
     fill : float or str, optional
-        What a missing value is replaced by: the median of the numbers, or the most frequent category.
+        Substitute for a missing value: the median of the numbers, or the most frequent category.
     decimal : str, optional
-        A comma, where that stands before the fraction of its numbers.
+        A comma, where it separates the fraction of its numbers.
     """
 
     name: str
@@ -86,16 +91,16 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """What was read of a table.
+    """Samples and labels of a table.
 
     Attributes
     ----------
     X : array of shape (n, d)
     y : array of shape (n,)
     recipe : tuple of Column
-        Where the features come from.
+        Columns from which the features come.
     positive, negative : str
-        What +1 and -1 stand for.
+        Values in the table that became +1 and -1.
     """
 
     X: Array
@@ -106,13 +111,13 @@ class Table:
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        """One for each column of X."""
+        """Names of the columns of X."""
         return tuple(name for column in self.recipe for name in column.features)
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a table is read for, and how; all as in `paretoclf.datasets.load`.
+    """Settings with which a table is read; all as in `paretoclf.datasets.load`.
 
     Attributes
     ----------
@@ -144,7 +149,7 @@ def read_table(
     Parameters
     ----------
     where : str
-        What it is, for errors.
+        Name of the table, for errors.
     names : list of str
         The header.
     table : iterable of (row name, texts)
@@ -162,7 +167,9 @@ def read_table(
     kept = chosen_columns(where, names, wanted.features, wanted.drop, label=column)
     hot = _one_hot_columns(where, names, kept, wanted.one_hot)
     rows, texts = _texts(where, names, table)
-    read = [_Read(names[j], texts[j], j in hot, wanted.decimal) for j in kept]
+    read = []
+    for j in kept:
+        read.append(_Read(names[j], texts[j], j in hot, wanted.decimal))
     labels = _Read(names[column], texts[column], True, None)
     if wanted.missing == "drop":
         whole = np.flatnonzero(~np.logical_or.reduce([each.absent for each in (*read, labels)]))
@@ -199,9 +206,9 @@ def read_samples(
     recipe : sequence of Column
         The columns of the training samples.
     missing : {"drop", "median"}, optional
-        Leave incomplete rows out, or take what the recipe has: medians of the training samples.
+        Leave incomplete rows out, or fill them with the values of the recipe: medians of the training samples.
     decimal : str, optional
-        What stands before a fraction; default: what stood there in the training samples.
+        Character before a fraction; default: that of the training samples.
 
     Returns
     -------
@@ -218,7 +225,10 @@ def read_samples(
     if gone:
         raise InputError(f"{where}: there is no column {', '.join(map(repr, gone))}; columns: {listed(names)}")
     rows, texts = _texts(where, names, table)
-    read = [_Read(c.name, texts[names.index(c.name)], c.categories is not None, decimal or c.decimal) for c in recipe]
+    read = []
+    for column in recipe:
+        cells = texts[names.index(column.name)]
+        read.append(_Read(column.name, cells, column.categories is not None, decimal or column.decimal))
     if missing == "drop":
         whole = np.flatnonzero(~np.logical_or.reduce([each.absent for each in read]))
         read, rows = [each.rows(whole) for each in read], [rows[i] for i in whole]
@@ -237,7 +247,7 @@ def read_samples(
 
 
 class _Read:
-    """The cells of a column, and what they say: numbers, or categories."""
+    """Cells of a column, read as numbers or as categories."""
 
     def __init__(self, name: str, texts: Sequence[str], hot: bool, decimal: str | None) -> None:
         self.name, self.hot, self.decimal = name, hot, decimal
@@ -258,7 +268,8 @@ class _Read:
             known = [number_of(text, decimal) for text in self.texts]
             self.values = np.array([np.nan if value is None else value for value in known])
         bad = np.flatnonzero(~np.isfinite(self.values))
-        self.absent[bad] = [self.texts[i].strip().lower() in MISSING for i in bad.tolist()]
+        lowered = [self.texts[i].strip().lower() for i in bad.tolist()]
+        self.absent[bad] = [text in MISSING for text in lowered]
         self.wrong[bad] = ~self.absent[bad]
 
     @property
@@ -271,20 +282,19 @@ class _Read:
         """Whether it is a column of numbers in which a few cells are none: infinite ones, or up to FEW_ROWS of all."""
         if self.hot or not self.wrong.any():
             return False
-        wrong = [self.texts[i].strip().lower().lstrip("+-") for i in np.flatnonzero(self.wrong).tolist()]
-        return all(text in _INFINITE for text in wrong) or len(wrong) <= FEW_ROWS * len(self.present)
+        wrong = [text.strip().lower() for text, bad in zip(self.texts, self.wrong, strict=True) if bad]
+        infinite = all(text.lstrip("+-") in _INFINITE for text in wrong)
+        return infinite or len(wrong) <= FEW_ROWS * len(self.present)
 
     def rows(self, which: Index) -> _Read:
-        """Some of the cells."""
-        part = object.__new__(_Read)
-        part.__dict__ = self.__dict__ | {
-            "texts": [self.texts[i] for i in which.tolist()],
-            **{name: getattr(self, name)[which] for name in ("values", "absent", "wrong")},
-        }
+        """Cells of some rows."""
+        part = copy(self)
+        part.texts = [self.texts[i] for i in which.tolist()]
+        part.values, part.absent, part.wrong = self.values[which], self.absent[which], self.wrong[which]
         return part
 
     def column(self) -> Column:
-        """How it becomes features."""
+        """Recipe by which the column becomes features."""
         if not self.hot:
             comma = "," if self.decimal == "," else None
             return Column(self.name, None, float(np.median(self.values[~self.absent])), comma)
@@ -293,13 +303,13 @@ class _Read:
         return Column(self.name, categories, max(categories, key=counts.__getitem__))
 
     def features(self, column: Column) -> Array:
-        """Its features, shape (n, k), missing values filled."""
+        """Features of the column, shape (n, k), missing values filled."""
         if column.categories is None:
             return np.where(self.absent, np.float64(column.fill or 0.0), self.values)[:, None]
         filled = [column.fill if absent else text for text, absent in zip(self.texts, self.absent, strict=True)]
-        return np.array([[float(text == c) for c in column.categories[1:]] for text in filled]).reshape(
-            len(filled), len(column.categories) - 1
-        )
+        others = column.categories[1:]
+        ones = [[float(text == category) for category in others] for text in filled]
+        return np.array(ones).reshape(len(filled), len(others))
 
 
 def _texts(
@@ -320,7 +330,7 @@ def _texts(
 def _wrong(
     rows: Sequence[object], read: Sequence[_Read], whole: bool, known: Mapping[str, Sequence[str]] | None = None
 ) -> list[str]:
-    """What is wrong with each column, in words; ``known`` are categories that it may hold, of training samples."""
+    """Describe the first fault of each column; ``known`` are categories that it may hold, of training samples."""
     found = []
     for each in read:
         categories = (known or {}).get(each.name)
@@ -333,7 +343,7 @@ def _wrong(
 def _first(
     rows: Sequence[object], each: _Read, bad: Mask, what: str, categories: Sequence[str] | None = None
 ) -> list[str]:
-    """The first bad cell of a column, in words, and how many there are; nothing if there is none."""
+    """Describe the first bad cell of a column, and how many there are; nothing if there is none."""
     if not bad.any():
         return []
     i = int(np.argmax(bad))
@@ -343,7 +353,11 @@ def _first(
     elif categories is not None:
         is_wrong = f"the value must be one of {', '.join(map(repr, categories))}"
     elif text.lower().lstrip("+-") in _INFINITE:
-        is_wrong = "the value must be finite"
+        is_wrong = "the value must be finite; empty the cell, and missing= (--missing) drops its row or fills it"
+    elif _THOUSANDS.fullmatch(text):
+        is_wrong = "the value must be a number without commas between thousands (pandas.read_csv takes thousands=',')"
+    elif number_of(text.removesuffix("%"), each.decimal) is not None:
+        is_wrong = "the value must be a number without a per cent sign (replace % by nothing in the file)"
     else:
         is_wrong = f"the value must be a number{' with a decimal comma' if each.decimal == ',' else ''}"
     others = [rows[k] for k in np.flatnonzero(bad)[1:].tolist()]
@@ -360,10 +374,12 @@ def _all_numbers(read: Sequence[_Read], decimal: str) -> bool:
 
 
 def _ways(read: Sequence[_Read], labels: _Read, wanted: Wanted) -> dict[str, Any]:
-    """Arguments with which the columns can be read: those given, and what they lack. Empty if no feature were left."""
+    """Arguments with which the columns can be read, given ones included. Empty if no feature were left."""
     one_hot, drop, decimal = list(wanted.one_hot), list(wanted.drop), wanted.decimal
     texts = [each for each in read if each.wrong.any()]
     commas = [each for each in texts if all(number_of(text, ",") is not None for text in each.present)]
+    # 1,000 is a thousand or 1: where no other number has a comma, nobody knows.
+    commas = [each for each in commas if any("," in t and not _THOUSANDS.fullmatch(t.strip()) for t in each.present)]
     others = [each for each in read if not each.hot and each not in commas]
     pointed = (text for each in others for text in each.present if "." in text)  # of which some may be no numbers
     if decimal == "." and commas and all(number_of(text) is None for text in pointed):
@@ -373,7 +389,8 @@ def _ways(read: Sequence[_Read], labels: _Read, wanted: Wanted) -> dict[str, Any
     for each in texts:
         different = len(set(each.present))
         few = different <= MOST_CATEGORIES and different < len(each.present)
-        (one_hot if few and 2 * each.wrong.sum() > len(each.present) else drop).append(each.name)
+        mostly_texts = 2 * each.wrong.sum() > len(each.present)
+        (one_hot if few and mostly_texts else drop).append(each.name)
     drop += [each.name for each in read if each.absent.all()]
     one_hot = [name for name in one_hot if name not in drop]
     left = [each for each in read if each.name not in drop]
@@ -407,7 +424,9 @@ def chosen_columns(
                 raise InputError(f"{where}: {argument}: there is no column {name!r}; columns: {listed(names)}")
             if names.index(name) == label:
                 raise InputError(f"{where}: {argument}: the column {name!r} is the label")
-    wanted = [name for j, name in enumerate(names) if j != label] if features is None else list(features)
+    wanted = features
+    if wanted is None:
+        wanted = [name for j, name in enumerate(names) if j != label]
     kept = [names.index(name) for name in dict.fromkeys(wanted) if name not in drop]
     if not kept:
         raise InputError(f"{where}: no feature is left of {listed(names)}")
@@ -415,6 +434,7 @@ def chosen_columns(
 
 
 def _check_header(where: str, names: list[str]) -> None:
+    """Refuse a header with too few names, an empty one, or one twice."""
     if len(names) < 2:
         raise InputError(
             f"{where}: the header must name a label and at least one feature, separated by commas, semicolons or tabs, "
@@ -428,6 +448,7 @@ def _check_header(where: str, names: list[str]) -> None:
 
 
 def _label_column(where: str, names: list[str], label: str | None) -> int:
+    """Position of the label: that of the given name, or of the one usual name in the header."""
     if label is not None:
         if label not in names:
             raise InputError(f"{where}: there is no column {label!r}; columns: {listed(names)}")
@@ -436,12 +457,14 @@ def _label_column(where: str, names: list[str], label: str | None) -> int:
     if len(found) != 1:
         which = "no column is" if not found else f"{len(found)} columns are"
         raise InputError(
-            f"{where}: name the label column: {which} called {', '.join(LABEL_NAMES)}; columns: {listed(names)}"
+            f"{where}: name the label column, with label= (--label): {which} called {', '.join(LABEL_NAMES)}; "
+            f"columns: {listed(names)}"
         )
     return found[0]
 
 
 def _one_hot_columns(where: str, names: list[str], kept: list[int], one_hot: Sequence[str]) -> list[int]:
+    """Positions of the features that are categories."""
     if isinstance(one_hot, str):
         raise InputError(f"one_hot must be a list of names, got {one_hot!r}")
     for name in one_hot:
@@ -451,11 +474,12 @@ def _one_hot_columns(where: str, names: list[str], kept: list[int], one_hot: Seq
 
 
 def _listed(names: list[str], kept: list[int]) -> str:
+    """Names at some positions, as an option takes them."""
     return listed([names[j] for j in kept])
 
 
 def listed(names: Sequence[str]) -> str:
-    """Names as an option takes them: one with a comma is quoted.
+    """Write names as an option takes them: one with a comma is quoted.
 
     Examples
     --------
@@ -463,11 +487,15 @@ def listed(names: Sequence[str]) -> str:
     >>> print(listed(["name, first", "age"]))
     "name, first", age
     """
-    return ", ".join('"' + name.replace('"', '""') + '"' if set(name) & set(',"') else name for name in names)
+    texts = []
+    for name in names:
+        quoted = '"' + name.replace('"', '""') + '"'
+        texts.append(quoted if set(name) & set(',"') else name)
+    return ", ".join(texts)
 
 
 def defused(text: str) -> str:
-    """A cell of a CSV file that a spreadsheet takes for text: one that begins like a formula gets an apostrophe.
+    """Put an apostrophe before a cell that begins like a formula, so that a spreadsheet takes it for text.
 
     Examples
     --------
@@ -479,7 +507,7 @@ def defused(text: str) -> str:
 
 
 def restored(text: str) -> str:
-    """What a cell was before `defused`."""
+    """Invert `defused`."""
     return text[1:] if text[:1] == "'" and text.lstrip("'")[:1] in _FORMULA else text
 
 
@@ -511,7 +539,8 @@ def two_classes(where: str, labels: list[str], positive: object) -> tuple[Array,
         raise InputError(f"{where} must have two values, got {len(counts)}: {shown}{more}")
     if positive is None:
         if not numeric or set(counts) not in ({"-1", "1"}, {"0", "1"}):
-            raise InputError(f"{where}: say which value is positive; the two are {shown}")
+            said = f"{where}: say which value is positive; the two are {shown}"
+            raise ColumnsError(said, {"positive": max(counts)})
         plus = "1"
     else:
         text = str(positive).strip()

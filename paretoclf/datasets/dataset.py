@@ -1,4 +1,4 @@
-"""What every source of data returns."""
+"""Data set, as every source of data returns it."""
 
 from __future__ import annotations
 
@@ -78,7 +78,8 @@ class Dataset:
 
     def _repr_html_(self) -> str:
         classes = ((1, self.positive, self.n_plus), (-1, self.negative, self.n_minus))
-        return html_table(repr(self), (dict(zip(("y", "class", "samples"), row, strict=True)) for row in classes))
+        rows = [dict(zip(("y", "class", "samples"), row, strict=True)) for row in classes]
+        return html_table(repr(self), rows, len(rows))
 
     @property
     def n(self) -> int:

@@ -13,7 +13,7 @@ import numpy as np
 from paretoclf.common.checks import Index, check_matrix
 from paretoclf.common.errors import InputError
 from paretoclf.common.files import read_arrays, reading
-from paretoclf.datasets.cells import Wanted, chosen_columns, number_of, read_table, restored, two_classes
+from paretoclf.datasets.cells import ColumnsError, Wanted, chosen_columns, number_of, read_table, restored, two_classes
 from paretoclf.datasets.dataset import Dataset, texts_of
 
 #: What may stand between the cells of a row.
@@ -117,9 +117,8 @@ def csv_rows(
             known = "one that Python knows, such as utf-8 or latin-1"
             raise InputError(f"encoding must be {known}, got {encoding!r}") from None
         except UnicodeError as error:
-            raise InputError(
-                f"{file}: cannot be read as a CSV file in {encoding} ({error}); name its encoding"
-            ) from None
+            said = f"{file}: cannot be read as a CSV file in {encoding} ({error}); name its encoding"
+            raise ColumnsError(said, {"encoding": "latin-1"}) from None
     if not table:
         raise InputError(f"{file}: the file is empty")
     return [name.strip() for name in table[0][1]], table[1:]

@@ -196,7 +196,8 @@ def make_waveform(
     h1, h2, h3 = (np.maximum(6 - np.abs(i - centre), 0.0) for centre in (11, 15, 7))
     first, second = np.array([h1, h1, h2]), np.array([h2, h3, h3])
     u = rng.random((n, 1))
-    X = u * first[class_of - 1] + (1 - u) * second[class_of - 1] + rng.standard_normal((n, 21))
+    first, second = first[class_of - 1], second[class_of - 1]
+    X = u * first + (1 - u) * second + rng.standard_normal((n, 21))
     negative = "class " + " or ".join(str(c) for c in others)
     return _dataset("waveform", X, y, f"class {positive}", negative, "Breiman, Friedman, Olshen & Stone 1984")
 
@@ -289,6 +290,7 @@ def _mixtures(
     minus: Sequence[tuple[float, Any, Any]],
     prior_plus: float,
 ) -> Dataset:
+    """Data set of two classes, each a mixture of Gaussians."""
     d = np.asarray(plus[0][1], dtype=float).size if len(plus) else 0
     parts = {side: _components(given, d, side) for side, given in (("plus", plus), ("minus", minus))}
     rng = check_rng(rng)
@@ -299,8 +301,10 @@ def _mixtures(
     for label, side in ((1, "plus"), (-1, "minus")):
         weights, means, factors = parts[side]
         mine = np.flatnonzero(y == label)
-        which = np.minimum(np.searchsorted(np.cumsum(weights), uniform[mine], side="right"), len(weights) - 1)
-        X[mine] = means[which] + np.einsum("ijk,ik->ij", factors[which], noise[mine])
+        last = len(weights) - 1  # rounding may leave the sum of the weights below 1
+        which = np.minimum(np.searchsorted(np.cumsum(weights), uniform[mine], side="right"), last)
+        coloured = np.einsum("ijk,ik->ij", factors[which], noise[mine])
+        X[mine] = means[which] + coloured
     return _dataset(name, X, y, "plus", "minus", f"prior of +1: {prior_plus:g}")
 
 
@@ -316,7 +320,8 @@ def _components(given: Sequence[tuple[float, Any, Any]], d: int, side: str) -> t
 def _factor(cov: Any, d: int, name: str) -> Array:
     """Square root F of a covariance, F F' = cov, also of a singular one."""
     if cov is None or np.ndim(cov) == 0:
-        return np.asarray(np.eye(d) * np.sqrt(1.0 if cov is None else check_positive_number(cov, name)))
+        variance = 1.0 if cov is None else check_positive_number(cov, name)
+        return np.asarray(np.eye(d) * np.sqrt(variance))
     matrix = check_matrix(cov, name, n_features=d)
     if matrix.shape != (d, d) or not np.allclose(matrix, matrix.T):
         raise InputError(f"{name} must be a symmetric matrix of shape ({d}, {d}), got shape {matrix.shape}")
@@ -343,4 +348,6 @@ def _labels(n: int, prior_plus: float, rng: np.random.Generator) -> Array:
 
 
 def _dataset(name: str, X: Array, y: Array, positive: str, negative: str, notes: str) -> Dataset:
-    return Dataset(name, X, y, tuple(f"x{j + 1}" for j in range(X.shape[1])), positive, negative, notes)
+    """Data set with features x1, x2, ..."""
+    features = tuple(f"x{j + 1}" for j in range(X.shape[1]))
+    return Dataset(name, X, y, features, positive, negative, notes)

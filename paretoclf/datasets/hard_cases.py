@@ -19,7 +19,7 @@ from paretoclf.engine.in_fractions import as_fractions
 from paretoclf.problem.costs import CostLine, Costs
 from paretoclf.problem.parametric_qp import ParametricQP
 
-#: A case is looked at where t is a multiple of 1 / this: as a double, so are then its costs.
+#: A solver is asked where t is a multiple of 1 / this: t is a double, and so are the costs there.
 POINTS = 8
 
 
@@ -30,7 +30,7 @@ class ExactOptimum:
     Attributes
     ----------
     value : Fraction
-        The optimal value, that of the primal and of the dual.
+        Optimal value of the primal and of the dual.
     alpha : tuple of Fraction
         Multipliers; where there are several, some.
     b : Fraction
@@ -44,7 +44,7 @@ class ExactOptimum:
 
 @dataclass(frozen=True)
 class Segment:
-    """From t0 to t1, and at both ends multipliers a, shape (2, n), and the intercept eta, shape (2, 1)."""
+    """Piece of an exact path from t0 to t1: at both ends multipliers a, shape (2, n), and intercept eta, (2, 1)."""
 
     t0: Fraction
     t1: Fraction
@@ -60,7 +60,7 @@ class HardCase:
     ----------
     name : str
     why : str
-        What is hard.
+        Reason why it is hard.
     X, y : arrays of shape (n, d) and (n,)
         Samples and labels.
     line : CostLine
@@ -91,23 +91,25 @@ class HardCase:
 
     @property
     def t(self) -> Array:
-        """Where a solver is asked, shape (9,): from 0 to 1."""
+        """Parameters t at which a solver is asked, shape (9,): from 0 to 1."""
         return np.arange(POINTS + 1) / POINTS
 
     @property
     def costs(self) -> Array:
-        """Costs (C_plus, C_minus) at these, shape (9, 2)."""
+        """Costs (C_plus, C_minus) at these t, shape (9, 2)."""
         return np.array([tuple(self.line.at(float(t))) for t in self.t])
 
     @cached_property
     def segments(self) -> list[Segment]:
-        """The exact path: multipliers and intercept are affine on each of them."""
-        y, Z, caps = as_fractions(self.y), as_fractions(self.X), (self._caps(Fraction(t)) for t in (0, 1))
-        problem = ParametricQP.box(
-            y[:, None] * (Z @ Z.T) * y, as_fractions(np.ones(y.size)), y[None], np.array([*caps])
-        )
-        found, n = follow(problem, progress=False), y.size
-        ends = zip(found.t[:-1], found.t[1:], found.v[..., :n], -found.y[..., n:], strict=True)
+        """Segments of the exact path: multipliers and intercept are affine on each of them."""
+        y, X = as_fractions(self.y), as_fractions(self.X)
+        caps = np.array([self._caps(Fraction(0)), self._caps(Fraction(1))])
+        signed_kernel = y[:, None] * (X @ X.T) * y
+        problem = ParametricQP.box(signed_kernel, as_fractions(np.ones(y.size)), y[None], caps)
+        found = follow(problem, progress=False)
+        alpha, of_items = found.path.spread()
+        eta = -of_items[..., y.size :]
+        ends = zip(found.t[:-1], found.t[1:], alpha, eta, strict=True)
         return [Segment(*each) for each in ends]
 
     @property
@@ -116,7 +118,7 @@ class HardCase:
         return [self.segments[0].t0, *(s.t1 for s in self.segments)]
 
     def optimum(self, t: Any) -> ExactOptimum:
-        """The exact optimum at t, from 0 to 1: a float, int or Fraction.
+        """Exact optimum at t, from 0 to 1: a float, int or Fraction.
 
         Parameters
         ----------
@@ -128,15 +130,18 @@ class HardCase:
         if not all(sums):  # a class costs nothing: w = 0, and every sample of the other is right
             b = Fraction(int(sums[0] > 0) - int(sums[1] > 0))
             return ExactOptimum(Fraction(0), (Fraction(0),) * self.y.size, b)
-        s = next(s for s in self.segments if s.t0 <= at <= s.t1)
-        share = (at - s.t0) / (s.t1 - s.t0)
-        alpha, eta = ((1 - share) * x[0] + share * x[1] for x in (s.a, s.eta))
+        segment = next(each for each in self.segments if each.t0 <= at <= each.t1)
+        share = (at - segment.t0) / (segment.t1 - segment.t0)
+        alpha, eta = ((1 - share) * ends[0] + share * ends[1] for ends in (segment.a, segment.eta))
         w = as_fractions(self.X).T @ (alpha * as_fractions(self.y))
-        return ExactOptimum(sum(alpha, Fraction(0)) - w @ w / 2, tuple(alpha), eta[0])
+        value = sum(alpha, Fraction(0)) - w @ w / 2
+        return ExactOptimum(value, tuple(alpha), eta[0])
 
     def _caps(self, t: Fraction) -> Any:
-        start, stop = self.line.start, self.line.stop
-        plus, minus = ((1 - t) * Fraction(a) + t * Fraction(b) for a, b in zip(tuple(start), tuple(stop), strict=True))
+        """Caps of the multipliers at t, in fractions."""
+        start = [Fraction(cost) for cost in self.line.start]
+        stop = [Fraction(cost) for cost in self.line.stop]
+        plus, minus = ((1 - t) * first + t * last for first, last in zip(start, stop, strict=True))
         return np.array([plus if label > 0 else minus for label in self.y], dtype=object)
 
 
@@ -159,7 +164,8 @@ def hard_cases() -> tuple[HardCase, ...]:
     unequal = [[2, 1], [1, 3], [-1, 0], [0, -2], [-2, 1], [-3, -1], [1, -1], [-1, -3]]
     two_of_eight = [1, 1, *[-1] * 6]
     grid = [[i, j] for i in range(3) for j in range(4)]
-    on_grid = [1 if (2 * i + 3 * j + i * j) % 5 < 2 else -1 for i, j in grid]
+    mixed_up = [(2 * i + 3 * j + i * j) % 5 for i, j in grid]
+    on_grid = [1 if number < 2 else -1 for number in mixed_up]
     overlap = [[0, 0], [1, 1], [0, 1], [1, 0], [2, 2], [2, 0]]
     twins, mixed = [[0, 0], [0, 0], [1, 1], [1, 1], [2, 0]], [1, -1] * 3
     many = np.array([[3, 4], *np.random.default_rng(7).integers(-6, 7, (100, 2))]) / 16
@@ -197,6 +203,6 @@ def hard_cases() -> tuple[HardCase, ...]:
 
 
 def _case(name: str, why: str, X: Any, y: Any, start: tuple[float, float], stop: tuple[float, float]) -> HardCase:
-    return HardCase(
-        name, why, np.array(X, dtype=float), np.array(y, dtype=float), CostLine(Costs(*start), Costs(*stop))
-    )
+    """Case of samples and labels along the line between two pairs of costs."""
+    samples, labels = np.array(X, dtype=float), np.array(y, dtype=float)
+    return HardCase(name, why, samples, labels, CostLine(Costs(*start), Costs(*stop)))

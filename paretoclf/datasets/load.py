@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.common.checks import Rng, check_rng
+from paretoclf.common.checks import Rng, check_rng, is_whole
 from paretoclf.common.errors import InputError
 from paretoclf.datasets import generators
 from paretoclf.datasets.cells import chosen_columns
@@ -193,7 +193,7 @@ def _folder(data_dir: str | Path | None) -> Path | None:
 def _some_rows(data: Dataset, n: int | None, rng: Rng | None) -> Dataset:
     if n is None:
         return data
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or not 2 <= n <= data.n:
+    if not is_whole(n) or not 2 <= n <= data.n:
         raise InputError(f"n must be a whole number from 2 to the size of {data.name} ({data.n}), got {n!r}")
     if rng is None:
         return data.rows(slice(0, int(n)))

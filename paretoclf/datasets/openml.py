@@ -16,7 +16,7 @@ from paretoclf.datasets.dataset import Dataset
 
 @dataclass(frozen=True)
 class OpenMLSource:
-    """Where a data set is, and what it must be.
+    """Place of a data set at OpenML, and its checksum.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class OpenMLSource:
     sha256 : str
         See `checksum`.
     notes : str
-        Where it comes from.
+        Its origin.
     """
 
     data_id: int
@@ -100,8 +100,8 @@ def fetch(name: str, *, data_home: str | Path | None = None) -> Dataset:
     Raises
     ------
     InputError
-        If there is no such name; if nothing could be downloaded, and nothing was before; or if what came is not the
-        data set that is meant: its rows, features and labels, in whatever order of the rows, have a checksum.
+        If there is no such name; if nothing could be downloaded, and nothing was before; or if another data set than
+        this one came: its rows, features and labels, in whatever order of the rows, have a checksum.
 
     Notes
     -----
@@ -122,8 +122,10 @@ def fetch(name: str, *, data_home: str | Path | None = None) -> Dataset:
     names = tuple(str(feature) for feature in found.feature_names)
     X = _numbers(np.asarray(found.data, dtype=np.float64), names, found.categories or {})
     labels = np.asarray(found.target).astype(str)
-    kept = np.isin(labels, source.positive + source.negative) & ~np.isnan(X).any(axis=1)
-    X, y = X[kept], np.where(np.isin(labels[kept], source.positive), 1.0, -1.0)
+    complete = ~np.isnan(X).any(axis=1)
+    kept = np.isin(labels, source.positive + source.negative) & complete
+    X, labels = X[kept], labels[kept]
+    y = np.where(np.isin(labels, source.positive), 1.0, -1.0)
     if (got := checksum(X, y)) != source.sha256:
         raise InputError(
             f"{name}: what OpenML sent as data set {source.data_id} is not the one that is meant: {len(X)} samples "
@@ -137,10 +139,12 @@ def fetch(name: str, *, data_home: str | Path | None = None) -> Dataset:
 def checksum(X: Array, y: Array) -> str:
     """SHA-256 of the rows (features, then -1 or +1) in sorted order, as little-endian doubles; -0 counts as 0."""
     rows = np.column_stack([X, y]) + 0.0
-    return hashlib.sha256(rows[np.lexsort(rows.T[::-1])].astype("<f8").tobytes()).hexdigest()
+    ordered = rows[np.lexsort(rows.T[::-1])]
+    return hashlib.sha256(ordered.astype("<f8").tobytes()).hexdigest()
 
 
 def _download(name: str, source: OpenMLSource, data_home: str | Path | None) -> Any:
+    """Fetch a data set by scikit-learn; InputError where it can be had neither from the network nor from the disk."""
     from sklearn import datasets
 
     home = None if data_home is None else str(data_home)
@@ -158,14 +162,16 @@ def _download(name: str, source: OpenMLSource, data_home: str | Path | None) -> 
 
 
 def _numbers(X: Array, names: tuple[str, ...], categories: dict[str, Any]) -> Array:
-    """Features whose values OpenML declares one by one come as positions in that list; the values are meant."""
+    """Replace positions in lists of values, which OpenML has for features with declared values, by the values."""
     X = X.copy()
     for j, name in enumerate(names):
         if name in categories:
+            values = np.asarray(categories[name], dtype=np.float64)
             there = ~np.isnan(X[:, j])
-            X[there, j] = np.asarray(categories[name], dtype=np.float64)[X[there, j].astype(int)]
+            X[there, j] = values[X[there, j].astype(int)]
     return X
 
 
 def _any_of(classes: tuple[str, ...]) -> str:
+    """Names of classes in a sentence."""
     return classes[0] if len(classes) == 1 else f"{', '.join(classes[:-1])} or {classes[-1]}"

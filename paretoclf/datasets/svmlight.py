@@ -70,7 +70,8 @@ def read_svmlight(
         8 * sparse.shape[0] * sparse.shape[1], f"{file}: a dense matrix of its samples", "take fewer features"
     )
     X = check_matrix(sparse.toarray(), f"{file}: features")
-    y, plus, minus = two_classes(f"{file}: the labels", [repr(value) for value in np.ravel(given).tolist()], positive)
+    texts = [repr(value) for value in np.ravel(given).tolist()]
+    y, plus, minus = two_classes(f"{file}: the labels", texts, positive)
     names = tuple(f"x{j + 1}" for j in range(X.shape[1]))
     found = Dataset(file.stem, X, y, names, plus, minus, f"read from {file.name}")
     return found.columns(chosen_columns(f"{file}", names, features, drop))

@@ -8,16 +8,18 @@ from typing import Any
 import numpy as np
 
 from paretoclf.common.checks import Array, Index, State
-from paretoclf.common.errors import DegeneratePathError
+from paretoclf.common.errors import DegeneratePathError, StoppedError
 from paretoclf.common.tolerances import SCORE_ROUNDING
 from paretoclf.engine.general import follow
 from paretoclf.engine.segments import Line, Log
 from paretoclf.engine.sets import LABELS, MARGIN, OUT, sets_of
 from paretoclf.problem.operator import Features
-from paretoclf.problem.parametric_qp import LOWER, ParametricQP, Trace
+from paretoclf.problem.parametric_qp import LOWER, ParametricQP
+from paretoclf.problem.piecewise import Piecewise
 from paretoclf.problem.samples import dense
 
 _REMEDY = "Use the fast engine, which knows more remedies, or standardise the features."
+_MORE = "Raise max_events, or max_seconds, or trace the line in parts."
 _CAUSES = {"unbounded": "the kernel matrix is not PSD", "infeasible": "no sample can balance the group"}
 
 
@@ -31,13 +33,17 @@ class AnyBox:
     engine : str, optional
     max_events : int, optional
         Limit for each line.
+    deadline : float, optional
+        When to stop, by ``time.monotonic()``.
     """
 
-    found: Trace | None = None  #: of the last line
+    path: Piecewise | None = None  #: of the last line
     basis: tuple[State, Index]  #: sets at its end, and the margin set
 
-    def __init__(self, problem: ParametricQP, engine: str | None, max_events: int | None = None) -> None:
-        self.problem, self.engine, self.max_events = problem, engine, max_events
+    def __init__(
+        self, problem: ParametricQP, engine: str | None, max_events: int | None = None, deadline: float | None = None
+    ) -> None:
+        self.problem, self.engine, self.max_events, self.deadline = problem, engine, max_events, deadline
         self.m = problem.A.shape[0]
         self._dense = problem.dense()
 
@@ -59,78 +65,106 @@ class AnyBox:
         DegeneratePathError
             If there are more exchanges than allowed, or a step cannot be taken.
         """
-        caps, e = np.stack([line.caps(0.0), line.caps(1.0)]), np.stack([line.e0, line.e_end])
-        own, unit = self._dense, float(caps[np.isfinite(caps)].max(initial=0.0)) or 1.0
-        # In units of the largest cap, lest what is rounding of a gradient of 1 is more than a small cap.
-        scaled = ParametricQP.box(unit * own.P, -own.q[0], own.A, caps / unit, e / unit)
+        caps = np.stack([line.caps(0.0), line.caps(1.0)])
+        sums = np.stack([line.e0, line.e_end])
+        own, linear = self._dense, -self._dense.q[0]
+        # In units of the largest cap, lest rounding of a gradient of 1 is more than a small cap.
+        unit = float(caps[np.isfinite(caps)].max(initial=0.0)) or 1.0
+        scaled_caps, scaled_sums = caps / unit, sums / unit
+        scaled = ParametricQP.box(unit * own.P, linear, own.A, scaled_caps, scaled_sums)
         labels = None
         if basis is not None:
             state = np.array(basis[0])
             state[basis[1]] = MARGIN
             labels = np.append(LABELS[state], np.full(self.m, LOWER))
-        found = follow(scaled, labels, self.max_events, progress or False, self.engine, scaled=True)
+        how: dict[str, Any] = {"engine": self.engine, "deadline": self.deadline, "scaled": True}
+        found = follow(scaled, labels, self.max_events, progress or False, **how)
+        if found.status == "interrupted":
+            raise KeyboardInterrupt
+        if found.status == "limit":
+            cause = f"more than {found.exchanges} exchanges, or no time is left"
+            raise StoppedError(cause, t=float(found.t[-1]), costs="", n_margin=None, remedy=_MORE)
         if found.status != "end":
-            limit = found.status == "limit"
-            cause = f"more than {found.exchanges} exchanges" if limit else _CAUSES[found.status]
-            remedy = "Raise max_events, or trace the line in parts." if limit else _REMEDY
-            raise DegeneratePathError(cause, t=float(found.t[-1]), costs="", n_margin=None, remedy=remedy)
-        found.values[...] *= unit
-        self.found = found
-        log = log_of(ParametricQP.box(self.problem.P, -own.q[0], own.A, caps, e), found, own.P)
-        last = found.labels[-1, : self.problem.n]
+            cause = _CAUSES[found.status]
+            raise DegeneratePathError(cause, t=float(found.t[-1]), costs="", n_margin=None, remedy=_REMEDY)
+        problem = ParametricQP.box(self.problem.P, linear, own.A, caps, sums)
+        self.path = path = found.path.scaled(problem, np.full(problem.n, unit), np.ones(problem.items))
+        log = log_of(path, own.P)
+        last = path.labels_at(path.segments - 1)[: self.problem.n]
         state = np.where(caps.any(axis=0), sets_of(last), OUT)
         self.basis = state, np.flatnonzero(state == MARGIN)
-        return _until_zero(log, e) if line.to_zero else log
+        return _until_zero(log, sums) if line.to_zero else log
 
     def weights(self, t: float) -> Array:
         """Multipliers at t on the last line, shape (n,); before there is one, the caps of the problem."""
-        found = self.found
-        if found is None:
+        if self.path is None:
             return np.asarray(self.problem.upper[0, : self.problem.n])
-        j = min(max(int(np.searchsorted(found.t, t, side="right")) - 1, 0), len(found.labels) - 1)
-        share = (t - found.t[j]) / (found.t[j + 1] - found.t[j])
-        start, end = found.v[j, :, : self.problem.n]
-        return np.asarray((1.0 - share) * start + share * end)
+        return np.asarray(self.path.at(t)[0])
 
 
-def log_of(problem: ParametricQP, found: Trace, P: Array | None = None) -> Log:
-    """What was found of a box, as paths are made of it; P as an array, where it is known."""
+def log_of(path: Piecewise, P: Array | None = None) -> Log:
+    """The log of the path of a box, as paths are made of it; P as an array, where it is known."""
+    problem: Any = path.problem
     n, form = problem.n, problem.P
-    sets = sets_of(found.labels[:, :n])
+    sets = sets_of(path.labels()[:, :n])
     sets[:, ~problem.upper[:, :n].any(axis=0)] = OUT
-    (i, j), a, p = found.ends.T, found.values[:, :n], -problem.q[0]
-    at, change = a @ (form.whole() if P is None else P), a[j] - a[i]
-    value = [a[i] @ p - 0.5 * _inner(a[i], at[i]), _inner(change, p - at[i]), -0.5 * _inner(change, at[j] - at[i])]
-    piece, index = np.nonzero(sets == MARGIN)
-    after, sample = np.nonzero(sets[1:] != sets[:-1])
-    Q, width = form.quadratic, form.stored_width
-    Z = form.sign[:, None] * dense(Q.X) if isinstance(Q, Features) and width else np.zeros((n, 0))
+    begin, end = path.ends.T
+    multipliers, of_items = path.points()
+    segment, index = np.nonzero(sets == MARGIN)
+    sizes = np.bincount(segment, minlength=len(sets))
+    before, sample = np.nonzero(sets[1:] != sets[:-1])
+    old, new = sets[before, sample], sets[before + 1, sample]
+    quadratic, features = form.quadratic, np.zeros((n, 0))
+    if isinstance(quadratic, Features) and form.stored_width:
+        features = form.sign[:, None] * dense(quadratic.X)
+    products = multipliers @ (form.whole() if P is None else P)
     return Log(
         state=sets[0],
-        t=np.stack([found.t[:-1], found.t[1:]]),
-        ptr=np.append(0, np.cumsum(np.bincount(piece, minlength=len(sets)))),
+        t=np.stack([path.t[:-1], path.t[1:]]),
+        ptr=np.append(0, np.cumsum(sizes)),
         index=index,
-        a0=a[i[piece], index],
-        a1=a[j[piece], index],
-        eta=-found.y[:, :, n:],
-        value=np.stack(value, axis=1),
-        w=(a @ Z)[found.ends],
-        changes=np.stack([after + 1, sample, sets[after, sample], sets[after + 1, sample]]),
+        a0=multipliers[begin[segment], index],
+        a1=multipliers[end[segment], index],
+        eta=-of_items[:, n:][path.ends],
+        value=_values(path, multipliers, products, -problem.q[0]),
+        w=(multipliers @ features)[path.ends],
+        changes=np.stack([before + 1, sample, old, new]),
         outside=np.arange(len(sets)),
     )
+
+
+def _values(path: Piecewise, multipliers: Array, products: Array, linear: Array) -> Array:
+    """Coefficients (k, 3) of the optimal value by the share of a segment, from products of the multipliers with P."""
+    begin, end = path.ends.T
+    first, product = multipliers[begin], products[begin]
+    change = multipliers[end] - first
+    constant = first @ linear - 0.5 * _inner(first, product)
+    slope = _inner(change, linear - product)
+    curvature = -0.5 * _inner(change, products[end] - product)
+    return np.stack([constant, slope, curvature], axis=1)
 
 
 def no_log(n: int, m: int) -> Log:
     """A log without segments."""
     none, index = np.zeros(0), np.zeros(0, dtype=np.int64)
-    state, at, changes = np.zeros(n, dtype=np.int8), np.zeros((0, 2, m)), np.zeros((4, 0), dtype=np.int64)
-    ends = np.zeros((2, 0)), np.zeros(1, dtype=np.int64), index, none, none
-    return Log(state, *ends, at, np.zeros((0, 3)), np.zeros((0, 2, 0)), changes, index)
+    return Log(
+        state=np.zeros(n, dtype=np.int8),
+        t=np.zeros((2, 0)),
+        ptr=np.zeros(1, dtype=np.int64),
+        index=index,
+        a0=none,
+        a1=none,
+        eta=np.zeros((0, 2, m)),
+        value=np.zeros((0, 3)),
+        w=np.zeros((0, 2, 0)),
+        changes=np.zeros((4, 0), dtype=np.int64),
+        outside=index,
+    )
 
 
-def _inner(a: Array, b: Array) -> Array:
+def _inner(left: Array, right: Array) -> Array:
     """Products of rows, shape (k,)."""
-    return np.asarray(np.einsum("ki,ki->k", a, b))
+    return np.asarray(np.einsum("ki,ki->k", left, right))
 
 
 def _until_zero(log: Log, sums: Array) -> Log:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from typing import TypeVar
 
-from paretoclf.common.errors import DegeneratePathError, InputError, SlowTrackerWarning
+from paretoclf.common.errors import DegeneratePathError, InputError, SlowTrackerWarning, StoppedError
 from paretoclf.engine.start import WalkOf
-from paretoclf.engine.textbook import Walk
 
 Found = TypeVar("Found")
 
 
-#: For any program, the walks to try one after the other.
-WALKS: dict[str, tuple[WalkOf, ...]] = {"textbook": (Walk,)}
+#: For any program, the walks of the compiled engines, to try one after the other.
+COMPILED: dict[str, tuple[WalkOf, ...]] = {}
 #: For sparse ones.
 SPARSE: WalkOf | None = None
 DEFAULT = "textbook"
@@ -27,13 +25,25 @@ try:
     from paretoclf.engine.sparse_walk import SparseWalk
 
     _CAREFUL = FineWalk, TwiceWalk
-    WALKS, DEFAULT = {"fast": (CoreWalk, AfreshWalk, *_CAREFUL), "careful": _CAREFUL, **WALKS}, "fast"
+    COMPILED, DEFAULT = {"fast": (CoreWalk, AfreshWalk, *_CAREFUL), "careful": _CAREFUL}, "fast"
     SPARSE = SparseWalk
 except ImportError:  # installed without a C++ compiler
     pass
 
 
-ENGINES = tuple(WALKS)
+ENGINES = (*COMPILED, "textbook")
+
+
+def walks_of(engine: str) -> tuple[WalkOf, ...]:
+    """Walks of an engine for any program, to try one after the other."""
+    return (textbook_walk(),) if engine == "textbook" else COMPILED[engine]
+
+
+def textbook_walk() -> WalkOf:
+    """Walk of the textbook: the one that knows fractions, and that serves where nothing is compiled."""
+    from paretoclf.engine.textbook import Walk  # it is long, and few paths need it
+
+    return Walk
 
 
 def turns(engine: str | None) -> list[str]:
@@ -43,11 +53,15 @@ def turns(engine: str | None) -> list[str]:
 
 
 def first_found(attempts: Iterable[Callable[[], Found]]) -> Found:
-    """What the first attempt finds that is not refused; the last one may be."""
+    """Return the result of the first attempt that is not refused; the last one may be, and who is stopped."""
     *before, last = attempts
     for attempt in before:
-        with suppress(DegeneratePathError):
+        try:
             return attempt()
+        except StoppedError:
+            raise
+        except DegeneratePathError:
+            continue
     return last()
 
 

@@ -1,4 +1,4 @@
-"""The records that a tracker and its users pass around: a line, and the log of what was found on it."""
+"""The records that a tracker and its users pass around: a line, and the log of the path along it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def most_exchanges(items: int, given: int | None = None) -> int:
 
 @dataclass(frozen=True)
 class Line:
-    """Everything that moves with t in [0, 1].
+    """A line of caps and right-hand sides, with t from 0 to 1.
 
     Caps are ``phi_0(t) bases[0] + phi_1(t) bases[1]`` with phi affine from ``start`` to ``stop`` (2,): for a line of
     the cost plane the bases are the weights of either class and phi its two costs. The right-hand sides e (m,) go from
@@ -33,12 +33,13 @@ class Line:
 
     def caps(self, t: float) -> Array:
         """Caps at t: exact at both ends, and accurate relative to caps that vanish at t = 1."""
-        return np.asarray(((1.0 - t) * self.start + t * self.stop) @ self.bases)
+        weights = (1.0 - t) * self.start + t * self.stop
+        return np.asarray(weights @ self.bases)
 
 
 @dataclass(frozen=True)
 class Log:
-    """What a tracker found out, segment by segment.
+    """The path of a tracker, segment by segment.
 
     Attributes
     ----------
@@ -78,39 +79,52 @@ class Log:
         return int(self.t.shape[1])
 
     def until(self, last: int) -> Log:
-        """Its segments before this one."""
+        """The log of the segments before this one."""
         if last == self.segments:
             return self
-        entries = slice(int(self.ptr[last]))
-        return Log(
-            self.state, self.t[:, :last], self.ptr[: last + 1], self.index[entries], self.a0[entries], self.a1[entries],
-            self.eta[:last], self.value[:last], self.w[:last], self.changes[:, : self.changes[0].searchsorted(last)],
-            self.outside[self.outside < last],
-        )  # fmt: skip
+        entries, changes = slice(int(self.ptr[last])), self.changes[0].searchsorted(last)
+        return replace(
+            self,
+            t=self.t[:, :last],
+            ptr=self.ptr[: last + 1],
+            index=self.index[entries],
+            a0=self.a0[entries],
+            a1=self.a1[entries],
+            eta=self.eta[:last],
+            value=self.value[:last],
+            w=self.w[:last],
+            changes=self.changes[:, :changes],
+            outside=self.outside[self.outside < last],
+        )
 
     def moved(self, first: int, last: int, shares: Array) -> Log:
-        """Both ends of segments ``first`` to ``last - 1`` moved along these, by shares (2, last - first) of them."""
-        rows, entries = slice(first, last), slice(int(self.ptr[first]), int(self.ptr[last]))
-        a0, a1, eta, w = (x.copy() for x in (self.a0, self.a1, self.eta, self.w))
-        sizes, change = np.diff(self.ptr[first : last + 1]), self.a1[entries] - self.a0[entries]
-        for a, by in zip((a0, a1), shares, strict=True):
-            a[entries] += np.repeat(by, sizes) * change
-        for x, known in ((eta, self.eta), (w, self.w)):
-            x[rows] += shares.T[:, :, None] * (known[rows, 1:] - known[rows, :1])
-        return replace(self, a0=a0, a1=a1, eta=eta, w=w, outside=np.union1d(self.outside, np.arange(first, last)))
+        """The log with both ends of segments ``first`` to ``last - 1`` moved by shares (2, last - first) of them."""
+        segments, entries = slice(first, last), slice(int(self.ptr[first]), int(self.ptr[last]))
+        sizes = np.diff(self.ptr[first : last + 1])
+        change = self.a1[entries] - self.a0[entries]
+        a0, a1 = self.a0.copy(), self.a1.copy()
+        a0[entries] += np.repeat(shares[0], sizes) * change
+        a1[entries] += np.repeat(shares[1], sizes) * change
+        eta, w = self.eta.copy(), self.w.copy()
+        for moved, known in ((eta, self.eta), (w, self.w)):
+            length = known[segments, 1:] - known[segments, :1]
+            moved[segments] += shares.T[:, :, None] * length
+        outside = np.union1d(self.outside, np.arange(first, last))
+        return replace(self, a0=a0, a1=a1, eta=eta, w=w, outside=outside)
 
     def from_nothing(self, cap: Array) -> Log:
-        """The same of a path out of zero costs, in whose arrays is written what is known of the first segment.
+        """The log of a path out of zero costs, with what is known of its first segment written into its arrays.
 
         There are no multipliers at its beginning, and at its end those are at their cap that are so up to rounding;
         ``cap`` are the caps at t = 1.
         """
         first = slice(0, int(self.ptr[1]))
-        full, a1 = self.t[1, 0] * cap[self.index[first]], self.a1[first]
-        few = 8 * ROUNDING * full
-        a1[:] = np.where(np.abs(a1 - full) <= few, full, a1)
+        full = self.t[1, 0] * cap[self.index[first]]
+        a1 = self.a1[first]
+        rounding = 8 * ROUNDING * full
+        a1[:] = np.where(np.abs(a1 - full) <= rounding, full, a1)
         self.a0[first] = self.w[0, 0] = self.value[0, 0] = 0.0
-        if not self.outside.size or (np.minimum(a1, full - a1) < -few).any():
+        if not self.outside.size or (np.minimum(a1, full - a1) < -rounding).any():
             return self
         return replace(self, outside=self.outside[self.outside > 0])
 
@@ -136,7 +150,7 @@ class LineEnds:
 
 @dataclass(frozen=True)
 class ManyLines:
-    """What happens on k lines of caps between two ends, on each of which some samples are out.
+    """The paths of k lines of caps between two ends, on each of which some samples are out.
 
     Attributes
     ----------

@@ -31,24 +31,27 @@ from paretoclf.problem.parametric_qp import ParametricQP
 
 
 class SparseWalk(CoreWalk):
-    """From event to event along a line, in twice the precision, on sparse bases."""
+    """Follows a problem from event to event in twice the precision, on sparse bases."""
 
     precision = _core.SparseWalk
 
     def columns(self, problem: ParametricQP) -> tuple[Any, ...]:
-        """The matrix H by its columns, and who factors its blocks."""
+        """The matrix H by its columns, and a function that factors its blocks."""
         P, A = sp.csr_array(problem.P), sp.csr_array(problem.A)
-        H = sp.csc_array(sp.block_array([[P, A.T], [A, None]]) if problem.items > problem.n else P)
-        H.sum_duplicates()
-        H.eliminate_zeros()
-        numbers = H.indptr.astype(np.int32), H.indices.astype(np.int32), np.asarray(H.data, dtype=float)
-        return _core.Columns.sparse(*numbers, problem.n), partial(_factored, sp.csr_array(H))
+        blocks = sp.block_array([[P, A.T], [A, None]]) if problem.items > problem.n else P
+        matrix = sp.csc_array(blocks)
+        matrix.sum_duplicates()
+        matrix.eliminate_zeros()
+        begin, rows = matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32)
+        entries = np.asarray(matrix.data, dtype=float)
+        columns = _core.Columns.sparse(begin, rows, entries, problem.n)
+        return columns, partial(_factored, sp.csr_array(matrix))
 
 
-def _factored(H: Any, items: Index) -> tuple[Any, ...] | None:
+def _factored(matrix: Any, items: Index) -> tuple[Any, ...] | None:
     """L and U of the block of some items, by columns, and where its rows and columns are; None if it is singular."""
     try:
-        factor = splu(sp.csc_array(H[items][:, items]))
+        factor = splu(sp.csc_array(matrix[items][:, items]))
     except RuntimeError:
         return None
     parts = ((each.indptr, each.indices, each.data) for each in (factor.L, factor.U))

@@ -1,4 +1,4 @@
-"""Where the path of any program starts: a line from data for which given labels are optimal to those at t = 0."""
+"""The start of a path: labels to begin with, and a line to the data at t = 0 from data for which they are optimal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from paretoclf.common.checks import Index, Mask
-from paretoclf.problem.parametric_qp import ABOVE, BELOW, INSIDE, LOWER, UPPER, ParametricQP, Trace
+from paretoclf.problem.parametric_qp import ABOVE, BELOW, INSIDE, LOWER, UPPER, ParametricQP
+from paretoclf.problem.trace import Trace
 
 
 @dataclass(frozen=True)
@@ -35,15 +36,26 @@ class Data:
 
     @classmethod
     def of(cls, problem: ParametricQP) -> Data:
-        """Those of a problem."""
-        ends = problem.lower, problem.upper, problem.below, problem.above
-        finite = [np.asarray(np.abs(each[0]) < np.inf, dtype=np.bool_) for each in ends]
+        """Read a problem."""
+        sides = problem.lower, problem.upper, problem.below, problem.above
+        finite = [np.asarray(np.abs(ends[0]) < np.inf, dtype=np.bool_) for ends in sides]
+        has_low, has_up, has_below, has_above = finite
         zero = 0 * problem.q.ravel()[:1].sum() if problem.n else 0.0
-        numbers = [np.where(has, each, zero) for has, each in zip(finite, ends, strict=True)]
+        numbers = [np.where(has, ends, zero) for has, ends in zip(finite, sides, strict=True)]
         low, up, below, above = numbers
-        soft_low, soft_up = finite[2] & finite[0], finite[3] & finite[1]
-        fixed = finite[0] & finite[1] & problem.fixed
-        return cls(problem, problem.q, low, up, below, above, finite[0], finite[1], soft_low, soft_up, fixed)
+        return cls(
+            problem=problem,
+            q=problem.q,
+            low=low,
+            up=up,
+            below=below,
+            above=above,
+            has_low=has_low,
+            has_up=has_up,
+            soft_low=has_below & has_low,
+            soft_up=has_above & has_up,
+            fixed=has_low & has_up & problem.fixed,
+        )
 
     @property
     def exact(self) -> bool:
@@ -57,24 +69,33 @@ class Data:
 
 
 class WalkOn(Protocol):
-    """What is asked of an engine: the solution on the labels that it has, and the path from there."""
+    """Interface of an engine: the solution on the labels that it has, and the path from there."""
 
     @property
     def exchanges(self) -> int:
-        """How many there were."""
+        """Number of exchanges so far."""
         ...
 
     @property
     def labels(self) -> Index:
-        """Where each item is."""
+        """Piece of the staircase on which each variable and row is now, such as ``LOWER`` or ``INSIDE``."""
         ...
 
     def solve(self, t: Any) -> tuple[Any, Any]:
         """Values and multipliers of all items at t, and their rates, shape (2, items) each."""
         ...
 
-    def follow(self, limit: int, keep: bool = True, report: Callable[[float], Any] | None = None) -> Trace:
-        """Go on to the end, or to where there is none."""
+    def follow(
+        self,
+        limit: int,
+        keep: bool = True,
+        report: Callable[[float], Any] | None = None,
+        deadline: float | None = None,
+    ) -> Trace:
+        """Go on to t = 1, or to where there is no optimum any more, or to a limit.
+
+        Where a deadline is given, what was kept until an interrupt from the keyboard is a trace, too.
+        """
         ...
 
 
@@ -82,65 +103,98 @@ WalkOf = Callable[[Data, Index], WalkOn]
 
 
 def first_labels(data: Data) -> Index:
-    """No item in the basis: variables at a bound (those without one wait at 0), rows where they are then, if soft."""
-    n = data.problem.n
-    at_bound = np.where(data.has_low | ~data.has_up, LOWER, UPPER)[:n]
-    x = np.where(data.has_low, data.low[0], data.up[0])[:n]
-    v = np.concatenate([x, data.problem.A.dot(x) if n else data.low[0, n:]])
-    return np.concatenate([at_bound, _where(data, v)[n:]]).astype(np.int64)
+    """Labels with no item in the basis: variables at a bound (those without one at 0), rows by their values then."""
+    columns = data.problem.n
+    at_bound = np.where(data.has_low | ~data.has_up, LOWER, UPPER)[:columns]
+    values = np.where(data.has_low, data.low[0], data.up[0])[:columns]
+    rows = data.problem.A.dot(values) if columns else data.low[0, columns:]
+    by_values = _labels_of(data, np.concatenate([values, rows]))
+    return np.concatenate([at_bound, by_values[columns:]]).astype(np.int64)
 
 
 def without_inequalities(data: Data, walk: WalkOf) -> Index:
-    """The basis without inequalities: variables without bounds in it, and equations; soft rows where they are then."""
-    labels, n = first_labels(data), data.problem.n
-    hard = data.fixed & ~data.soft_low & ~data.soft_up
-    labels[:n][data.free[:n]] = INSIDE
-    labels[n:][hard[n:]] = LOWER
-    v = walk(data, labels).solve(0)[0][0]
-    labels[n:][~hard[n:]] = _where(data, v)[n:][~hard[n:]]
+    """Labels of the basis of variables without bounds and of equations; soft rows by their values on it."""
+    labels, columns = first_labels(data), data.problem.n
+    of_rows = labels[columns:]
+    hard = (data.fixed & ~data.soft_low & ~data.soft_up)[columns:]
+    labels[:columns][data.free[:columns]] = INSIDE
+    of_rows[hard] = LOWER
+    values = walk(data, labels).solve(0)[0][0]
+    by_values = _labels_of(data, values)[columns:]
+    of_rows[~hard] = by_values[~hard]
     return labels
 
 
-def _where(data: Data, v: Any) -> Index:
+def _labels_of(data: Data, values: Any) -> Index:
     """Labels of items in no basis, by their values at t = 0: beyond a soft bound, or inside."""
-    under, over = data.soft_low & (v < data.low[0]), data.soft_up & (v > data.up[0])
+    under = data.soft_low & (values < data.low[0])
+    over = data.soft_up & (values > data.up[0])
     kink = data.fixed & ~under & ~over  # between its bounds there is no room
     above, below = over | (kink & data.soft_up), under | (kink & data.soft_low)
     return np.asarray(np.where(above, ABOVE, np.where(below, BELOW, INSIDE)))
 
 
 def shifted(data: Data, labels: Index, walk: WalkOf, draw: int = 0) -> Data:
-    """The line to the data at t = 0 from data for which the labels are optimal: what is violated is shifted.
+    """The line to the data at t = 0 from data for which the labels are optimal: violated numbers are shifted.
 
     Shifts are drawn at random (for each number ``draw`` always the same), so that this line has few ties of its own.
     """
-    n, N = data.problem.n, labels.size
-    q, low, up, below, above = (each[[0, 0]].copy() for each in (data.q, data.low, data.up, data.below, data.above))
-    still = replace(data, q=q, low=low, up=up, below=below, above=above)
-    v, y = (each[0] for each in walk(still, labels).solve(0))
+    ends = data.q, data.low, data.up, data.below, data.above
+    q, low, up, below, above = (each[[0, 0]].copy() for each in ends)
+    line = replace(data, q=q, low=low, up=up, below=below, above=above)  # constant, until its beginning is shifted
+    values, multipliers = (each[0] for each in walk(line, labels).solve(0))
+    shifts = _drawn(draw, labels.size, data.exact)
+    _shift_bounds(line, labels, values, shifts)
+    wanted = _nearest_multipliers(line, labels, multipliers, shifts)
+    change, columns = wanted - multipliers, data.problem.n
+    of_rows = change[columns:] @ data.problem.A if columns < labels.size else 0
+    q[0] = q[0] + change[:columns] + of_rows
+    return line
+
+
+def _drawn(draw: int, size: int, exact: bool) -> Any:
+    """Random numbers of few digits, so that sums of them are exact."""
     rng = np.random.default_rng(draw)
-    if data.exact:
-        unit = np.array([Fraction(int(k), 16) for k in rng.integers(8, 64, N)], dtype=object)
-    else:
-        unit = rng.integers(2**15, 2**18, N) / 2.0**16  # short, so that sums of them are exact
-    inside, room = labels == INSIDE, np.where(data.fixed, 0 * unit, unit)
-    low[0] = np.where(inside & data.has_low & ((v <= low[0]) | data.fixed), v - room, low[0])
-    up[0] = np.where(inside & data.has_up & ((v >= up[0]) | data.fixed), v + room, up[0])
-    low[0] = np.where((labels == BELOW) & (v >= low[0]), v + unit, low[0])
-    up[0] = np.where((labels == ABOVE) & (v <= up[0]), v - unit, up[0])
-    crossed = data.has_low & data.has_up & ((low[0] > up[0]) | data.fixed)  # by what was shifted: the other one follows
-    up[0] = np.where((labels == BELOW) & crossed, low[0], up[0])
-    low[0] = np.where((labels == ABOVE) & crossed, up[0], low[0])
-    kink = data.fixed & (labels == LOWER)
-    most = np.where(labels == LOWER, np.where(data.soft_low, below[0], np.maximum(y, unit)), 0 * y)
-    least = np.where((labels == UPPER) | kink, np.where(data.soft_up, -above[0], np.minimum(y, -unit)), 0 * y)
-    most = np.where(kink & ~data.soft_low, np.maximum(y, 0 * y), most)
-    least = np.where(kink & ~data.soft_up, np.minimum(y, 0 * y), least)
-    hard = (labels % 2 != 0) & ~data.fixed & ~data.free
-    wrong = hard & np.where(labels == LOWER, y <= 0, y >= 0)
-    sign = np.where(labels == LOWER, 1, -1)
-    pushed = np.where(wrong, np.where(sign > 0, np.minimum(unit, most), np.maximum(-unit, least)), y)
-    wanted = np.where(labels % 2 == 0, y, np.where(data.free, 0 * y, np.minimum(np.maximum(pushed, least), most)))
-    add = wanted - y
-    q[0] = q[0] + add[:n] + (add[n:] @ data.problem.A if n < N else 0)
-    return replace(data, q=q, low=low, up=up, below=below, above=above)
+    if exact:
+        return np.array([Fraction(int(number), 16) for number in rng.integers(8, 64, size)], dtype=object)
+    return rng.integers(2**15, 2**18, size) / 2.0**16
+
+
+def _shift_bounds(data: Data, labels: Index, values: Any, shifts: Any) -> None:
+    """Shift the bounds at t = 0, in place, so that items whose label says no value are on their piece."""
+    low, up = data.low[0], data.up[0]
+    inside, below, above = labels == INSIDE, labels == BELOW, labels == ABOVE
+    room = np.where(data.fixed, 0 * shifts, shifts)
+    too_low = inside & data.has_low & ((values <= low) | data.fixed)
+    low[:] = np.where(too_low, values - room, low)
+    too_high = inside & data.has_up & ((values >= up) | data.fixed)
+    up[:] = np.where(too_high, values + room, up)
+    low[:] = np.where(below & (values >= low), values + shifts, low)
+    up[:] = np.where(above & (values <= up), values - shifts, up)
+    # Where the two bounds cross now, the one that was not shifted follows.
+    crossed = data.has_low & data.has_up & ((low > up) | data.fixed)
+    up[:] = np.where(below & crossed, low, up)
+    low[:] = np.where(above & crossed, up, low)
+
+
+def _nearest_multipliers(data: Data, labels: Index, multipliers: Any, shifts: Any) -> Any:
+    """Multipliers that are on the pieces of the labels, and inside of these where they were on the wrong side."""
+    lower, upper = labels == LOWER, labels == UPPER
+    nothing = 0 * multipliers
+    kink = data.fixed & lower
+    # What a piece allows: to a soft side its slope; to a hard side anything, and a shift at least.
+    most = np.where(data.soft_low, data.below[0], np.maximum(multipliers, shifts))
+    most = np.where(lower, most, nothing)
+    least = np.where(data.soft_up, -data.above[0], np.minimum(multipliers, -shifts))
+    least = np.where(upper | kink, least, nothing)
+    # An equation may have a multiplier of either sign, however small.
+    most = np.where(kink & ~data.soft_low, np.maximum(multipliers, nothing), most)
+    least = np.where(kink & ~data.soft_up, np.minimum(multipliers, nothing), least)
+    at_bound = labels % 2 != 0
+    wrong_sign = np.where(lower, multipliers <= 0, multipliers >= 0)
+    wrong = at_bound & ~data.fixed & ~data.free & wrong_sign
+    away = np.where(lower, np.minimum(shifts, most), np.maximum(-shifts, least))
+    pushed = np.where(wrong, away, multipliers)
+    allowed = np.minimum(np.maximum(pushed, least), most)
+    allowed = np.where(data.free, nothing, allowed)
+    return np.where(at_bound, allowed, multipliers)

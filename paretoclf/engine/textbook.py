@@ -1,22 +1,39 @@
-r"""The exact path of any `ParametricQP`: one algorithm, in doubles or, on arrays of fractions, in fractions.
+r"""The exact path of any `ParametricQP`: the whole algorithm in one file, to be read.
 
-With :math:`H=\begin{pmatrix}P&A^\top\\A&0\end{pmatrix}`, u = (x, -y of rows) and w = Hu + (q, 0) = (y of variables, v
-of rows), every item is known in one of two ways: at an even label its multiplier, at an odd one its value. A *basis* B
-holds the variables with even and the rows with odd labels: outside B u is known, in B w is, and one solution with
-:math:`H_{BB}` gives the rest, affine in t. All is read from T, the *principal pivot transform* of H on B, of which the
-part in B is kept. From a point on, the first item to leave its piece of the staircase moves to the next one; the basis
-changes by that item, or, where the pivot :math:`T_{ii}` is 0, by it and the first that blocks the way; where nothing
-blocks, the way is a *ray*: there is no optimum at any later t. In an SVM the variables are multipliers in a box: INSIDE
-is its margin set, UPPER those at their cap, LOWER those at 0, and the equation of the classes is always in the basis
-(docs/explanation/tracker.md).
+It runs in doubles or, on arrays of fractions, in fractions, where no number is rounded and no tolerance exists.
+`paretoclf.problem.parametric_qp` states the problem, its items (variables and rows) and their five labels;
+docs/explanation/tracker.md explains the algorithm where the variables are multipliers of samples in a box.
 
-In doubles every number has a bound on its rounding error; what is below it counts as zero, solutions are refined, and
-one that leaves its sets by more is refused. Nothing found is trusted: `paretoclf.proof.programs` proves it.
+**Two vectors.** With
+
+.. math::
+
+   H=\begin{pmatrix}P&A^\top\\A&0\end{pmatrix},\qquad
+   u=\begin{pmatrix}x\\-y_{\text{rows}}\end{pmatrix},\qquad
+   w=Hu+\begin{pmatrix}q\\0\end{pmatrix}=\begin{pmatrix}y_{\text{variables}}\\v_{\text{rows}}\end{pmatrix}
+
+u and w hold the value and the multiplier of every item. Its label says which of the two is known: an odd label its
+value (a bound), an even one its multiplier (0, or a slope).
+
+**A basis** B holds the variables with even and the rows with odd labels: outside of B u is known, in B w is. One
+solution with the block of H in B gives the rest, affine in t. All of it is read from T, the *principal pivot transform*
+of H on B; the part of T inside B, which is the inverse of that block, is kept.
+
+**An event** is the first t at which an item leaves the piece of its staircase that its label names.
+
+**An exchange** takes that item to the next piece. The basis changes by this item alone or, where its pivot
+:math:`T_{ii}` is 0, by it and the first item that blocks its way. Where nothing blocks it, its way is a *ray*: there is
+no optimum at any later t.
+
+**Rounding.** In doubles every number comes with a bound on its rounding error. What is below that counts as zero;
+solutions are refined, and one that leaves its sets by more is refused. Nothing found here is trusted:
+`paretoclf.proof.programs.program_lines` proves it.
 """
 
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -25,441 +42,705 @@ import numpy as np
 from paretoclf.common.checks import Array, Index, Mask
 from paretoclf.common.errors import DegeneratePathError
 from paretoclf.engine.start import Data
-from paretoclf.problem.parametric_qp import ABOVE, BELOW, INSIDE, LOWER, UPPER, Trace
+from paretoclf.problem.parametric_qp import ABOVE, BELOW, INSIDE, LOWER, UPPER
+from paretoclf.problem.piecewise import Piecewise
+from paretoclf.problem.trace import Trace
 
 #: Relative changes of the data of this size cannot be told from rounding.
 _ROUNDING = 1e-14
-#: What happens later than this is taken to happen at the end.
+#: An event later than 1 minus this is taken to happen at the end.
 _LAST = 1e-11
-#: A solution that misses its sets by more than this, beyond its error bound, is refused.
+#: Events that follow the first one within this are taken to happen at the same t.
+_TIED = 1e-14
+#: A solution that leaves its sets by more than this, beyond its error bound, is refused.
 _OUTSIDE = 1e-6
-#: By how much items may miss their bounds so that a larger pivot can be taken (Harris).
+#: How far items may exceed their bounds so that a larger pivot can be taken (Harris).
 _HARRIS = 1e-12
-#: Where rounding may move a solution by more than this, relative to 1 + its size, it is solved with sharper residuals.
+#: Steps that differ by no more than this count as equally short.
+_SAME_STEP = 1e-13
+#: Where rounding may change a solution by more, relative to 1 + its size, it is solved with sharper residuals.
 _SHARPEN = 1e-10
-#: The most rounds of that.
+#: The most rounds of sharper residuals.
 _SHARPER = 8
 #: Pivots smaller than this share of the column's largest entry are what refinement left of a zero.
 _ZERO = 1e-17
-#: What an item violates at the end by no more than this, relative to its kind, needs no repair that does not exist.
+#: Two ways of computing one pivot must agree to this share of it.
+_PIVOTS_AGREE = 1e-3
+#: An item that will exceed its bound at t = 1 by no more than this, relative to its kind, may stay where it is.
 _REST = 1e-10
 
+#: Ends of a piece of a staircase, and the event that the two bounds of an item cross.
+_LEFT, _RIGHT, _CROSSING = 0, 1, 2
 
-def rounded(terms: Any) -> Any:
-    """What cannot be told from rounding of so large terms."""
-    return _ROUNDING * terms
+
+class _Departure(NamedTuple):
+    """An item that leaves its piece at time t through its left or right end; item -1 where none does before t = 1."""
+
+    t: Any
+    item: int
+    side: int
+
+
+class _Blocking(NamedTuple):
+    """An item that stops an exchange: after how long a step, how fast it moves, and which label it gets."""
+
+    length: Any
+    speed: Any
+    item: int
+    label: int
+
+
+class _BasisSolution(NamedTuple):
+    """A basis and its solution: from which t on, and values and multipliers there with their rates, (2, items) each."""
+
+    since: Any
+    labels: Index
+    values: Any
+    multipliers: Any
+
+    def until(self, t: Any) -> tuple[Index, Any, Any]:
+        """Labels, and values and multipliers at both ends of the segment up to t."""
+        step = t - self.since
+        return self.labels, _ends(self.values, step), _ends(self.multipliers, step)
 
 
 class _Blocks(NamedTuple):
-    """The matrix H, by its blocks."""
+    """The matrix H, of which only the blocks P and A are stored."""
 
     P: Any
     A: Any
 
     def times(self, u: Any) -> Any:
-        """H u, for a vector or for rows."""
-        n, P, A = self.P.shape[0], self.P, self.A
-        x, r = u[..., :n], u[..., n:]
-        across = A
-        if u.dtype == object:  # a fraction that is 0 takes as long as any other
-            if u.ndim > 1:
-                return np.stack([self.times(each) for each in u])
-            V, R = np.flatnonzero(x), np.flatnonzero(r)
-            x, r, P, A, across = x[V], r[R], P[V], A[:, V], A[R]
-        if not A.shape[0]:
-            return x @ P
-        return np.concatenate([x @ P + r @ across, x @ A.T], axis=-1)
+        """Multiply a vector, or each row of an array, by H."""
+        columns = self.P.shape[0]
+        if u.dtype != object:
+            return _product(u[..., :columns], u[..., columns:], self.P, self.A, self.A)
+        if u.ndim > 1:
+            return np.stack([self.times(row) for row in u])
+        # A fraction that is 0 takes as long to multiply as any other: entries that are 0 are left out.
+        variables = np.flatnonzero(u[:columns])
+        rows = np.flatnonzero(u[columns:])
+        x, rest = u[:columns][variables], u[columns:][rows]
+        A_of_x = self.A[:, variables]
+        return _product(x, rest, self.P[variables], self.A[rows], A_of_x)
 
-    def block(self, B: Index) -> Any:
-        """Rows and columns B, which increase."""
-        n = self.P.shape[0]
-        V, R = B[: np.searchsorted(B, n)], B[np.searchsorted(B, n) :] - n
-        A = self.A[np.ix_(R, V)]
-        return np.block([[self.P[np.ix_(V, V)], A.T], [A, np.zeros((R.size, R.size))]])
+    def block(self, items: Index) -> Any:
+        """Rows and columns of some items, which increase."""
+        variables, rows = self.parted(items)
+        A = self.A[np.ix_(rows, variables)]
+        nothing = np.zeros((rows.size, rows.size))
+        return np.block([[self.P[np.ix_(variables, variables)], A.T], [A, nothing]])
 
-    def rows(self, B: Index) -> Any:
-        """Some of its rows, by increasing items."""
-        n = self.P.shape[0]
-        V, R = B[: np.searchsorted(B, n)], B[np.searchsorted(B, n) :] - n
-        return np.block([[self.P[V], self.A[:, V].T], [self.A[R], np.zeros((R.size, self.A.shape[0]))]])
+    def rows(self, items: Index) -> Any:
+        """Whole rows of some items, which increase."""
+        variables, rows = self.parted(items)
+        nothing = np.zeros((rows.size, self.A.shape[0]))
+        of_variables = [self.P[variables], self.A[:, variables].T]
+        return np.block([of_variables, [self.A[rows], nothing]])
+
+    def parted(self, items: Index) -> tuple[Index, Index]:
+        """Part increasing items into variables and rows, each counted from 0."""
+        columns = self.P.shape[0]
+        first_row = np.searchsorted(items, columns)
+        return items[:first_row], items[first_row:] - columns
 
 
-def halves(x: Array) -> tuple[Array, Array]:
-    """Numbers as sums of two of 26 bits, whose products are exact (Dekker 1971)."""
-    large = 134217729.0 * x
-    high = large - (large - x)
-    return high, x - high
+def _product(x: Any, rest: Any, P: Any, A_of_rest: Any, A_of_x: Any) -> Any:
+    """``(P x + A' rest, A x)``, with those parts of P and A that belong to the given entries."""
+    if not A_of_x.shape[0]:
+        return x @ P
+    return np.concatenate([x @ P + rest @ A_of_rest, x @ A_of_x.T], axis=-1)
+
+
+def halves(numbers: Array) -> tuple[Array, Array]:
+    """Split doubles into sums of two of 26 bits, whose products are exact (Dekker 1971)."""
+    large = 134217729.0 * numbers
+    high = large - (large - numbers)
+    return high, numbers - high
+
+
+def _residuals(wanted: Array, rows: Array, halves_of_rows: tuple[Array, Array], u: Array) -> Array:
+    """Compute ``wanted - rows @ u``, each entry a sum of exact terms that is rounded once."""
+    high, low = halves_of_rows
+    u_high, u_low = halves(u)
+    products = rows * u
+    lost = high * u_high - products  # what rounding has taken from the products (Dekker)
+    lost = lost + high * u_low + low * u_high
+    lost = lost + low * u_low
+    terms = np.hstack([wanted[:, None], -products, -lost])
+    return np.array([math.fsum(each) for each in terms.tolist()])
+
+
+def _inverse(block: Any) -> Any:
+    """Invert a matrix of fractions of one row or two."""
+    if len(block) == 1:
+        return np.array([[1 / block[0, 0]]], dtype=object)
+    (a, b), (c, d) = block
+    adjugate = np.array([[d, -b], [-c, a]], dtype=object)
+    return adjugate / (a * d - b * c)
 
 
 def _along(ends: Any, t: Any) -> Any:
-    """Value at t, and rate."""
-    return np.stack([(1 - t) * ends[0] + t * ends[1], ends[1] - ends[0]])
+    """Value at t, and rate, of numbers that are affine in t."""
+    start, stop = ends
+    return np.stack([(1 - t) * start + t * stop, stop - start])
+
+
+def _ends(moving: Any, step: Any) -> Any:
+    """Values at both ends of a step, of a value and its rate."""
+    value, rate = moving
+    return np.stack([value, value + step * rate])
+
+
+def _later(moving: Any, step: Any) -> Any:
+    """Value and rate at the end of a step."""
+    value, rate = moving
+    return np.stack([value + step * rate, rate])
 
 
 class Walk:
-    """From event to event along a line, from labels that are optimal at its beginning."""
+    """Follows a problem from event to event, from labels that are optimal at its beginning."""
 
     def __init__(self, data: Data, labels: Index) -> None:
         self.data, self.labels = data, np.array(labels)
         problem = data.problem
-        n, N = problem.n, self.labels.size
-        self.n, self.zero = n, abs(problem.q.ravel()[:1].sum()) * 0 if n else 0.0
-        self.variable, self.kind = np.arange(N) < n, problem.P.dtype
-        self.H, self.size = self.blocks(problem.P, problem.A)
-        self.exchanges = self.standing = 0
-        self.patience = 200 + 2 * N  # steps of length zero before the lowest index goes first
-        self.resting = np.zeros(N, dtype=bool)
+        n, items = problem.n, self.labels.size
+        self.n = n
+        self.zero = abs(problem.q.ravel()[:1].sum()) * 0 if n else 0.0  # as a double or as a fraction
+        self.variable = np.arange(items) < n
+        self.kind = problem.P.dtype
+        self.H = _Blocks(problem.P, problem.A)
+        self.absolute = _Blocks(abs(problem.P), abs(problem.A))
+        self.exchanges = 0
+        self.standing = 0  # steps of length zero in a row
+        self.patience = 200 + 2 * items  # steps of length zero before the lowest index goes first
+        self.resting = np.zeros(items, dtype=bool)  # what exceeds its bound by no more than rounding up to t = 1
         self.t: Any = self.zero
         self.last = 0 if data.exact else _LAST
         self.slip: Any = self.zero  # how much rounding can do to t, the time of the last event
         if not data.exact:
-            self.terms = sum(abs(each).sum(axis=0) for each in (data.low, data.up, data.below, data.above))
+            bounds = data.low, data.up, data.below, data.above
+            self.terms = sum(abs(ends).sum(axis=0) for ends in bounds)
             self.terms[:n] += abs(data.q).sum(axis=0)
         self.factor()
-
-    def blocks(self, P: Any, A: Any) -> Any:
-        """H, and its absolute values."""
-        return _Blocks(P, A), _Blocks(abs(P), abs(A))
 
     # ---- the transform ----
 
     @property
     def basis(self) -> Mask:
         """Items whose multiplier (variables) or value (rows) is known."""
-        return np.asarray((self.labels % 2 == 0) == self.variable)
+        multiplier_known = self.labels % 2 == 0
+        return np.asarray(multiplier_known == self.variable)
 
     def factor(self) -> None:
-        """T on the basis afresh: by an inverse in doubles, by pivots in fractions."""
-        B = np.flatnonzero(self.basis)
+        """Compute the transform from nothing: in doubles by an inverse, in fractions pivot by pivot."""
+        items = np.flatnonzero(self.basis)
         if not self.data.exact:
-            return self.invert(B)
-        self.members, self.K = B[:0], np.zeros((0, 0), dtype=self.kind)
-        left = B.tolist()
-        while left:
-            columns = ((i, self.column(i)[0]) for i in left)
-            first, own = next(((i, T) for i, T in columns if T[i] != 0), (left[0], None))
-            if own is None:
-                own = self.column(first)[0]
-            pair = [first] if own[first] != 0 else [first, *[j for j in left if own[j] != 0][:1]]
-            if own[pair[-1]] == 0:
-                raise self.refused("the basis is singular")
-            self.pivot(pair)
-            left = [j for j in left if j not in pair]
+            self.invert(items)
+            return
+        self.members = items[:0]
+        self.inverse: Any = np.zeros((0, 0), dtype=self.kind)
+        waiting = items.tolist()
+        while waiting:
+            entering = self.first_pivot(waiting)
+            self.pivot(entering)
+            waiting = [item for item in waiting if item not in entering]
 
-    def invert(self, B: Index) -> None:
-        """T on some basis, in doubles."""
+    def first_pivot(self, waiting: list[int]) -> list[int]:
+        """One item whose pivot is not 0; where there is none, two whose pivot block is not singular."""
+        for item in waiting:
+            if self.column(item)[0][item] != 0:
+                return [item]
+        first = waiting[0]
+        column, _ = self.column(first)
+        for second in waiting:
+            if column[second] != 0:
+                return [first, second]
+        raise self.refused("the basis is singular")
+
+    def invert(self, items: Index) -> None:
+        """Compute the transform on a basis in doubles."""
         try:
-            inverse = np.linalg.inv(self.H.block(B))
+            inverse = np.linalg.inv(self.H.block(items))
         except np.linalg.LinAlgError:
             raise self.refused("the basis is singular") from None
-        self.members, self.K = B, (inverse + inverse.T) / 2
+        self.members = items
+        self.inverse = (inverse + inverse.T) / 2
 
-    def column(self, i: int) -> tuple[Any, Any]:
-        """Column i of T: how u in the basis and w outside move with what is known of item i; what rounding can do."""
-        B = self.members
-        u, wanted = (np.full((1, self.labels.size), self.zero, dtype=self.kind) for _ in range(2))
-        (wanted if i in B else u)[0, i] = 1 + self.zero
+    def column(self, item: int) -> tuple[Any, Any]:
+        """Column of T: how u in the basis and w outside of it move with what is known of an item; and its errors."""
+        members = self.members
+        u = np.full((1, self.labels.size), self.zero, dtype=self.kind)
+        wanted = u.copy()
+        (wanted if item in members else u)[0, item] = 1 + self.zero
         u, errors = self.completed(u, wanted, (0.0,))
-        w = self.H.times(u[0])
-        w[B] = u[0, B]
-        return w, errors[0]
+        column = self.H.times(u[0])
+        column[members] = u[0, members]
+        return column, errors[0]
 
     def completed(self, u: Any, wanted: Any, terms: tuple[Any, ...]) -> tuple[Any, Any]:
-        """Complete rows u in the basis so that w is as wanted there; and what rounding can do, with the terms of h."""
+        """Fill in u in the basis so that Hu is as wanted there.
+
+        Parameters
+        ----------
+        u, wanted : arrays of shape (k, items)
+            Rows u, known outside of the basis, and rows of what Hu is to be in it.
+        terms : tuple of k arrays
+            Sizes of the numbers that ``wanted`` is a sum of, for its rounding.
+
+        Returns
+        -------
+        The rows u, and what rounding can have done to each entry of u in the basis and of Hu outside of it.
+        """
         u = self.refined(u, wanted)
         if self.data.exact:
             return u, 0 * u
         if not np.isfinite(u).all():
             raise self.refused("the solution is not finite")
-        errors = np.stack([self.error(each, more) for each, more in zip(u, terms, strict=True)])
-        if (errors > _SHARPEN * (1 + abs(u)))[0, self.members].any():
+        errors = np.stack([self.error(row, more) for row, more in zip(u, terms, strict=True)])
+        unsure = errors > _SHARPEN * (1 + abs(u))
+        if unsure[0, self.members].any():
             u, inside = self.sharpened(u, wanted)
             sharper = [self.error(*each) for each in zip(u, terms, inside, strict=True)]
             errors = np.minimum(errors, np.stack(sharper))
         return u, errors
 
     def refined(self, u: Any, wanted: Any) -> Any:
-        """That, by a few rounds in the precision of the data."""
-        B, found = self.members, u.copy()
+        """Fill in u in the basis by a few rounds of refinement in the precision of the data."""
+        members, found = self.members, u.copy()
         for _ in range(1 if self.data.exact else 3):
-            found[..., B] += (wanted - self.H.times(found))[..., B].dot(self.K.T)
+            residuals = (wanted - self.H.times(found))[..., members]
+            found[..., members] += residuals.dot(self.inverse.T)
         return found
 
     def sharpened(self, u: Any, wanted: Any) -> tuple[Any, Any]:
-        """The same with residuals that are rounded once, until that is all that is wrong; and errors in the basis.
+        """Refine u with residuals that are rounded once; return it, and its errors in the basis.
 
         A residual, solved for, is the error as long as each round leaves a small part of it; else errors are infinite.
         """
-        B, found = self.members, u.copy()
-        rows, errors = self.H.rows(B), np.full((len(u), B.size), np.inf)
-        high, low = halves(rows)
-        for each, to, error in zip(found, wanted, errors, strict=True):
+        members, found = self.members, u.copy()
+        rows = self.H.rows(members)
+        halves_of_rows = halves(rows)
+        errors = np.full((len(u), members.size), np.inf)
+        for row, goal, error in zip(found, wanted, errors, strict=True):
             before = np.inf
             for _ in range(_SHARPER):
-                terms, (a, b) = rows * each, halves(each)
-                rest = ((high * a - terms) + high * b + low * a) + low * b  # what rounding has left of the products
-                parts = np.hstack([to[B, None], -terms, -rest]).tolist()
-                step = self.K @ np.array([math.fsum(part) for part in parts])
+                step = self.inverse @ _residuals(goal[members], rows, halves_of_rows, row)
                 size = float(abs(step).max(initial=0.0))
-                if size <= _ROUNDING * abs(each[B]).max(initial=0.0):
-                    error[:] = 2 * abs(step) + _ROUNDING * abs(each[B])
+                inside = abs(row[members])
+                if size <= _ROUNDING * inside.max(initial=0.0):
+                    error[:] = 2 * abs(step) + _ROUNDING * inside
                 if size > before / 4:
                     break
-                each[B] += step
+                row[members] += step
                 before = size
         return found, errors
 
     def pivot(self, items: list[int]) -> None:
-        """One item or two change their roles."""
+        """Change the roles of one item or two: who is in the basis leaves it, who is not enters."""
         self.resting[:] = False
-        if not self.data.exact:
-            return self.invert(np.setxor1d(self.members, items))
-        B, T = self.members, np.stack([self.column(i)[0] for i in items], axis=1)
-        block = T[items]
-        (a, b), (c, d) = block if len(items) == 2 else ((block[0, 0], self.zero), (self.zero, 1 + self.zero))
-        inverse = (np.array([[d, -b], [-c, a]], dtype=self.kind) / (a * d - b * c))[: len(items), : len(items)]
-        leaving = np.array([i in B for i in items])
-        kept, entering = np.flatnonzero(~np.isin(B, items)), np.flatnonzero(~leaving)
-        k, left = kept.size, T[B[kept]].dot(inverse)
-        K = np.empty((k + entering.size,) * 2, dtype=self.kind)
-        # Of T, rows are columns within the basis and within the rest, and minus columns between the two.
-        K[:k, :k] = self.K[np.ix_(kept, kept)] - left.dot(np.where(leaving, T[B[kept]], -T[B[kept]]).T)
-        K[:k, k:], K[k:, :k] = left[:, entering], left[:, entering].T
-        K[k:, k:] = inverse[np.ix_(entering, entering)]
-        self.members, self.K = np.concatenate([B[kept], np.array(items)[entering]]), K
+        if self.data.exact:
+            self.pivot_exactly(items)
+        else:
+            self.invert(np.setxor1d(self.members, items))
+
+    def pivot_exactly(self, items: list[int]) -> None:
+        """Update the transform by a pivot on one item or two, in fractions.
+
+        Rows of T are its columns within the basis and outside of it, and minus its columns between the two.
+        """
+        members = self.members
+        columns = np.stack([self.column(item)[0] for item in items], axis=1)
+        pivots = _inverse(columns[items])
+        leaving = np.array([item in members for item in items])
+        entering = np.flatnonzero(~leaving)
+        staying = np.flatnonzero(~np.isin(members, items))
+        of_members = columns[members[staying]]
+        rows = np.where(leaving, of_members, -of_members)
+        multiples = of_members.dot(pivots)
+        kept, size = staying.size, staying.size + entering.size
+        inverse = np.empty((size, size), dtype=self.kind)
+        before = self.inverse[np.ix_(staying, staying)]
+        inverse[:kept, :kept] = before - multiples.dot(rows.T)
+        inverse[:kept, kept:] = multiples[:, entering]
+        inverse[kept:, :kept] = multiples[:, entering].T
+        inverse[kept:, kept:] = pivots[np.ix_(entering, entering)]
+        self.members = np.concatenate([members[staying], np.array(items)[entering]])
+        self.inverse = inverse
 
     # ---- the solution on a basis ----
 
     def solve(self, t: Any) -> tuple[Any, Any]:
         """Values and multipliers of all items at t, and their rates, shape (2, items) each; their errors are kept."""
-        data, basis, labels, variable = self.data, self.basis, self.labels, self.variable
-        self.now = tuple(_along(each, t) for each in (data.low, data.up, data.below, data.above))
+        data, labels, basis, variable = self.data, self.labels, self.basis, self.variable
+        bounds = data.low, data.up, data.below, data.above
+        self.now = tuple(_along(ends, t) for ends in bounds)
         low, up, below, above = self.now
-        q = _along(data.q, t)
-        h = np.hstack([q, np.full((2, labels.size - self.n), self.zero, dtype=self.kind)])
-        bound = np.where(labels >= UPPER, up, low)
-        level = np.where(labels == BELOW, below, np.where(labels == ABOVE, -above, 0 * below))
-        known = np.where(basis, np.where(variable, level - h, bound), np.where(variable, bound, -level))
-        terms = (0, 0) if data.exact else (abs(h[0]) + abs(known[0]) + abs(bound[0]), self.terms)
-        u, self.errors = self.completed(np.where(basis, 0 * known, known), known, terms)
-        w = self.H.times(u) + h
-        odd = labels % 2 != 0
-        return np.where(odd, bound, np.where(variable, u, w)), np.where(odd, np.where(variable, w, -u), level)
+        of_rows = np.full((2, labels.size - self.n), self.zero, dtype=self.kind)
+        linear = np.hstack([_along(data.q, t), of_rows])
+        # What the labels say: odd ones a value, even ones a multiplier.
+        value = np.where(labels >= UPPER, up, low)
+        beyond = np.where(labels == ABOVE, -above, 0 * below)
+        multiplier = np.where(labels == BELOW, below, beyond)
+        in_basis = np.where(variable, multiplier - linear, value)
+        known = np.where(basis, in_basis, np.where(variable, value, -multiplier))
+        outside = np.where(basis, 0 * known, known)
+        sizes: tuple[Any, Any] = (0, 0)
+        if not data.exact:
+            of_values = abs(linear[0]) + abs(known[0]) + abs(value[0])
+            sizes = of_values, self.terms
+        u, self.errors = self.completed(outside, known, sizes)
+        w = self.H.times(u) + linear
+        value_known = labels % 2 != 0
+        values = np.where(value_known, value, np.where(variable, u, w))
+        multipliers = np.where(value_known, np.where(variable, w, -u), multiplier)
+        return values, multipliers
 
     def error(self, u: Array, more: Any, inside: Array | None = None) -> Array:
-        """What rounding can do to each item, of those in the basis no more than is given."""
-        B, each = self.members, _ROUNDING * (self.size.times(abs(u)) + more)
+        """Bound what rounding can have done to each item, in the basis by what is given, if it is."""
+        rounded = _ROUNDING * (self.absolute.times(abs(u)) + more)
         moved = np.zeros(u.size)
-        moved[B] = self.amplified(each) if inside is None else inside
-        return np.asarray(np.where(self.basis, moved, self.size.times(moved) + each))
+        moved[self.members] = self.amplified(rounded) if inside is None else inside
+        outside = self.absolute.times(moved) + rounded
+        return np.asarray(np.where(self.basis, moved, outside))
 
-    def amplified(self, each: Array) -> Array:
-        """What so large errors of the equations can do to the items in the basis."""
-        return np.asarray(abs(self.K) @ each[self.members])
+    def amplified(self, errors: Array) -> Array:
+        """Bound what errors of the equations do to the solution in the basis."""
+        return np.asarray(abs(self.inverse) @ errors[self.members])
 
-    def slacks(self, labels: Index, v: Any, y: Any, row: int) -> tuple[Any, Mask]:
-        """How far the two ends of each item's piece are (row 1: the rates of that), and whether there are such."""
-        data, (low, up, below, above) = self.data, (each[row] for each in self.now)
-        fixed, free, nothing = data.fixed, data.free, 0 * v
-        piece, none = labels - BELOW, np.zeros(labels.size, dtype=bool)
-        left = np.choose(piece, [nothing, below - y, v - low, -y, v - up])
-        right = np.choose(piece, [low - v, np.where(fixed, y + above, y), up - v, y + above, nothing])
-        left = np.where(free & (labels == LOWER), -y, left)
-        has_left = np.choose(piece, [none, data.soft_low | free, data.has_low, ~fixed, data.has_up])
-        has_right = np.choose(piece, [data.has_low, ~fixed | data.soft_up, data.has_up, data.soft_up, none])
-        return np.stack([left, right]), np.stack([has_left, has_right])
+    def slacks(self, labels: Index, values: Any, multipliers: Any, row: int) -> tuple[Any, Mask]:
+        """Distance of each item to the left and right end of its piece (row 1: its rate); and which ends there are."""
+        data = self.data
+        low, up, below, above = (ends[row] for ends in self.now)
+        fixed, free = data.fixed, data.free
+        nothing = 0 * values
+        nowhere = np.zeros(labels.size, dtype=bool)
+        piece = labels - BELOW  # 0 to 4: BELOW, LOWER, INSIDE, UPPER, ABOVE
+        to_left = [nothing, below - multipliers, values - low, -multipliers, values - up]
+        left = np.choose(piece, to_left)
+        left = np.where(free & (labels == LOWER), -multipliers, left)
+        # The lower bound of a fixed item is the upper one, too: its multiplier has both signs there.
+        of_lower = np.where(fixed, multipliers + above, multipliers)
+        to_right = [low - values, of_lower, up - values, multipliers + above, nothing]
+        right = np.choose(piece, to_right)
+        ends_left = [nowhere, data.soft_low | free, data.has_low, ~fixed, data.has_up]
+        ends_right = [data.has_low, ~fixed | data.soft_up, data.has_up, data.soft_up, nowhere]
+        has_ends = [np.choose(piece, ends_left), np.choose(piece, ends_right)]
+        return np.stack([left, right]), np.stack(has_ends)
 
-    def beyond(self, i: int, label: int, side: int) -> int:
-        """The piece next to one of item i: on the left (side 0) or on the right."""
-        if label == LOWER and self.data.free[i]:
+    def beyond(self, item: int, label: int, side: int) -> int:
+        """Label of the piece next to one of an item, on the left or on the right."""
+        if label == LOWER and self.data.free[item]:
             return INSIDE
-        if self.data.fixed[i]:
-            return (ABOVE if side else BELOW) if label == LOWER else LOWER
-        return label + (1 if side else -1)
+        if self.data.fixed[item]:
+            outer = BELOW if side == _LEFT else ABOVE
+            return outer if label == LOWER else LOWER
+        return label - 1 if side == _LEFT else label + 1
 
     # ---- events ----
 
-    def event(self, v: Any, y: Any) -> tuple[Any, int, int]:
-        """When the first item leaves its piece, which (-1: none), and on which side (2: its bounds cross)."""
-        t, data, one = self.t, self.data, 1 + self.zero
-        slack, asked = self.slacks(self.labels, v[0], y[0], 0)
-        speed, asked = -self.slacks(self.labels, v[1], y[1], 1)[0], asked & ~self.resting
+    def event(self, values: Any, multipliers: Any) -> _Departure:
+        """Find the first item that leaves its piece after the present t, or whose bounds cross."""
+        t, exact = self.t, self.data.exact
+        slack, speed, asked = self.approach(values, multipliers)
+        asked = asked & ~self.resting
         noise = 0 * speed[0]
-        if not data.exact:
+        if not exact:
             error, noise = self.errors
-            outside = np.where(asked, -slack - error - _OUTSIDE * (1 + abs(v[0]) + abs(y[0])), -np.inf)
-            if outside.max(initial=-np.inf) > 0:
+            allowed = _OUTSIDE * (1 + abs(values[0]) + abs(multipliers[0]))
+            excess = -slack - error - allowed
+            if np.where(asked, excess, -np.inf).max(initial=-np.inf) > 0:
                 raise self.refused(f"the solution left its sets by {-slack[asked].min():.1e}")
             slack = np.where(slack <= error, 0.0, slack)
         self.speed = speed
-        when = one if t > 1 - self.last else 1 - self.last
-        found: tuple[Any, int, int] = (one, -1, 0)
+        end = 1 + self.zero
+        when = end if t > 1 - self.last else 1 - self.last
+        first = _Departure(end, -1, _LEFT)
         sides, items = np.nonzero(asked & (speed > noise))
-        times = t + np.maximum(slack[sides, items], self.zero) / speed[sides, items]
+        speeds = speed[sides, items]
+        times = t + np.maximum(slack[sides, items], self.zero) / speeds
         near = np.flatnonzero(times < when)
         if near.size:
-            first = times[near].min()
-            if data.exact or self.standing >= self.patience:
-                tied = near[times[near] == first]
-                j = int(tied[np.argmin(items[tied])])
-            else:
-                tied = near[times[near] <= first + 1e-14]
-                j = int(tied[np.argmax(speed[sides[tied], items[tied]] / (noise[items[tied]] + 1e-300))])
-            when, found = times[j], (times[j], int(items[j]), int(sides[j]))
-            if not data.exact:
-                self.slip = max(self.slip if when <= t else 0.0, float(error[items[j]] / speed[sides[j], items[j]]))
-        low, up = self.now[:2]
-        for i in np.flatnonzero(data.has_low & data.has_up & ~data.fixed & (up[1] < low[1])):
-            crossing = t + max(up[0, i] - low[0, i], self.zero) / (low[1, i] - up[1, i])
-            if crossing < when:
-                when, found = crossing, (crossing, int(i), 2)
-        return found
+            first_near = self.first_of(times[near], items[near], speeds[near], noise)
+            place = near[first_near]
+            item, when = int(items[place]), times[place]
+            first = _Departure(when, item, int(sides[place]))
+            if not exact:
+                slip = float(error[item] / speeds[place])
+                self.slip = max(self.slip if when <= t else 0.0, slip)
+        return self.first_crossing(first, when)
 
-    def late(self, v: Any, y: Any) -> Any:
+    def approach(self, values: Any, multipliers: Any) -> tuple[Any, Any, Mask]:
+        """Distance of each item to both ends of its piece, how fast it goes there, and which ends there are."""
+        slack, asked = self.slacks(self.labels, values[0], multipliers[0], 0)
+        rate, _ = self.slacks(self.labels, values[1], multipliers[1], 1)
+        return slack, -rate, asked
+
+    def first_of(self, times: Any, items: Index, speeds: Any, noise: Any) -> int:
+        """Place of the first event; of those at one t that of the lowest item or, in doubles, of the surest rate."""
+        first = times.min()
+        if self.data.exact or self.standing >= self.patience:
+            tied = np.flatnonzero(times == first)
+            return int(tied[np.argmin(items[tied])])
+        tied = np.flatnonzero(times <= first + _TIED)
+        never_zero = noise[items[tied]] + 1e-300
+        return int(tied[np.argmax(speeds[tied] / never_zero)])
+
+    def first_crossing(self, first: _Departure, when: Any) -> _Departure:
+        """The given event, or the crossing of an item's two bounds if one is before ``when``."""
+        data, (low, up) = self.data, self.now[:2]
+        two_bounds = data.has_low & data.has_up & ~data.fixed
+        for item in np.flatnonzero(two_bounds & (up[1] < low[1])):
+            room = max(up[0, item] - low[0, item], self.zero)
+            crossing = self.t + room / (low[1, item] - up[1, item])
+            if crossing < when:
+                when = crossing
+                first = _Departure(crossing, int(item), _CROSSING)
+        return first
+
+    def late(self, values: Any, multipliers: Any) -> Any:
         """How much later it was when the basis changed, where the new one tells that better than the old one did.
 
-        What has just come in is outside its piece before that, and comes back: in an ill-conditioned basis by a rate so
-        high that the rounding of t shows.
+        An item that has just come in is outside its piece before that t, and comes back: in an ill-conditioned basis at
+        a rate so high that the rounding of t shows.
         """
-        if self.data.exact or self.t == 0 or self.slip * max(abs(v[1]).max(), abs(y[1]).max()) <= _SHARPEN:
+        if self.data.exact or self.t == 0:
             return self.zero
-        slack, asked = self.slacks(self.labels, v[0], y[0], 0)
-        speed, (error, noise) = -self.slacks(self.labels, v[1], y[1], 1)[0], self.errors
+        fastest = max(abs(values[1]).max(), abs(multipliers[1]).max())
+        if self.slip * fastest <= _SHARPEN:
+            return self.zero
+        slack, speed, asked = self.approach(values, multipliers)
+        error, noise = self.errors
         back = asked & (slack < -error) & (speed < -noise)
         late = float((slack[back] / speed[back]).max(initial=0.0))
         return late if late <= min(self.slip, 1 - self.t) else 0.0
 
-    def exchange(self, i: int, side: int, v: Any, y: Any) -> tuple[str, Any] | None:
-        """Take item i into its next piece, at a fixed t; a status and a ray where there is no way."""
-        data, labels = self.data, self.labels
-        released, to = bool(labels[i] % 2), self.beyond(i, int(labels[i]), side)
-        forward = (1 if side else -1) if released else (-1 if side else 1)  # the sign of its dv, or of its dy
-        du, dw, pivots, noise = self.response(i, forward if released or self.variable[i] else -forward)
-        if pivots:
-            self.pivot([i])
-            labels[i] = to
-            return None
-        dv, dy = np.where(self.variable, du, dw), np.where(self.variable, dw, -du)
-        move = dv if released else -dy
-        slack, has = self.slacks(labels, v[0], y[0], 0)
-        steps: list[tuple[Any, Any, int, int]] = []
-        for j in np.flatnonzero((labels % 2 == (0 if released else 1)) & (abs(move) > noise)).tolist():
-            end = 1 if move[j] > 0 else 0
-            if j != i and has[end, j]:
-                room = slack[end, j] if data.exact or slack[end, j] > self.errors[0, j] else self.zero
-                steps.append(
-                    (max(room, self.zero) / abs(move[j]), abs(move[j]), j, self.beyond(j, int(labels[j]), end))
-                )
-        after = labels.copy()
-        after[i] = to
-        slack, has = self.slacks(after, v[0], y[0], 0)
-        if has[side, i] and not data.free[i]:
-            steps.append((max(slack[side, i], self.zero), 1 + self.zero, i, self.beyond(i, to, side)))
-        if not steps:
-            others = (labels % 2 == (0 if released else 1)) & has.any(axis=0)
-            if (noise[others] > _OUTSIDE * max(abs(du).max(), abs(dw).max())).any():
-                raise self.refused("rounding errors leave open whether anything is in the way")
-            return ("unbounded", dv) if released else ("infeasible", dy)
-        least = min(step[0] for step in steps)
-        if data.exact or self.standing >= self.patience:
-            _, _, j, end_label = min(steps, key=lambda step: (step[0], step[2]))
-        else:
-            sizes = abs(v[0]) + abs(y[0])
-            late = min(step[0] + _HARRIS * (1 + sizes[step[2]]) / step[1] for step in steps)
-            _, _, j, end_label = max(
-                (s for s in steps if s[0] <= max(late, least + 1e-13 * (1 + least))), key=lambda s: float(s[1])
-            )
-        if j != i:
-            self.pivot([i, j])
-            labels[i] = to
-        labels[j] = end_label
-        return None
+    # ---- exchanges ----
 
-    def response(self, i: int, unit: int) -> tuple[Any, Any, bool, Any]:
-        """How u and w move with item i, whether its pivot is not 0, and what is rounding."""
-        basis, (T, noise) = self.basis, self.column(i)
-        u, w = np.where(basis, T * unit, self.zero), np.where(basis, self.zero, T * unit)
-        (w if basis[i] else u)[i] = unit + self.zero
+    def exchange(self, item: int, side: int, values: Any, multipliers: Any) -> tuple[str, Any] | None:
+        """Take an item to its next piece, at a fixed t; a status and a ray where there is no way."""
+        labels = self.labels
+        label = int(labels[item])
+        target = self.beyond(item, label, side)
+        released = label % 2 != 0  # from a bound: then its value moves, else its multiplier
+        rightwards = 1 if side == _RIGHT else -1
+        forward = rightwards if released else -rightwards  # to the right values grow and multipliers fall
+        unit = forward if released or self.variable[item] else -forward
+        du, dw, pivots, noise = self.response(item, unit)
+        if pivots:
+            self.pivot([item])
+            labels[item] = target
+            return None
+        dv = np.where(self.variable, du, dw)
+        dy = np.where(self.variable, dw, -du)
+        move = dv if released else -dy
+        # Who may block: items that are not at a bound while values move, those at a bound while multipliers do.
+        others = labels % 2 == (0 if released else 1)
+        moving = np.flatnonzero(others & (abs(move) > noise))
+        steps = self.blocking(item, moving, move, values, multipliers)
+        steps += self.own_end(item, side, target, values, multipliers)
+        if steps:
+            first = self.first_blocking(steps, abs(values[0]) + abs(multipliers[0]))
+            if first.item != item:
+                self.pivot([item, first.item])
+                labels[item] = target
+            labels[first.item] = first.label
+            return None
+        _, has_ends = self.slacks(labels, values[0], multipliers[0], 0)
+        noise_of_others = noise[others & has_ends.any(axis=0)]
+        fastest = max(abs(du).max(), abs(dw).max())
+        if (noise_of_others > _OUTSIDE * fastest).any():
+            raise self.refused("rounding errors leave open whether anything is in the way")
+        return ("unbounded", dv) if released else ("infeasible", dy)
+
+    def blocking(self, item: int, moving: Index, move: Any, values: Any, multipliers: Any) -> list[_Blocking]:
+        """List where each of the other items that move reaches an end of its piece."""
+        slack, has_ends = self.slacks(self.labels, values[0], multipliers[0], 0)
+        steps = []
+        for other in moving.tolist():
+            end = _RIGHT if move[other] > 0 else _LEFT
+            if other == item or not has_ends[end, other]:
+                continue
+            room = slack[end, other]
+            if not self.data.exact and room <= self.errors[0, other]:
+                room = self.zero
+            speed = abs(move[other])
+            label = self.beyond(other, int(self.labels[other]), end)
+            steps.append(_Blocking(max(room, self.zero) / speed, speed, other, label))
+        return steps
+
+    def own_end(self, item: int, side: int, target: int, values: Any, multipliers: Any) -> list[_Blocking]:
+        """List where the item itself reaches the end of its next piece, and runs through to the one after that."""
+        after = self.labels.copy()
+        after[item] = target
+        slack, has_ends = self.slacks(after, values[0], multipliers[0], 0)
+        if not has_ends[side, item] or self.data.free[item]:
+            return []
+        room = max(slack[side, item], self.zero)
+        return [_Blocking(room, 1 + self.zero, item, self.beyond(item, target, side))]
+
+    def first_blocking(self, steps: list[_Blocking], sizes: Any) -> _Blocking:
+        """Choose the shortest step; in doubles the surest pivot of those that are short enough (Harris)."""
+        if self.data.exact or self.standing >= self.patience:
+            return min(steps, key=lambda step: (step.length, step.item))
+        shortest = min(step.length for step in steps)
+        longest = shortest + _SAME_STEP * (1 + shortest)
+        allowed = {step.item: _HARRIS * (1 + sizes[step.item]) for step in steps}
+        within = min(step.length + allowed[step.item] / step.speed for step in steps)
+        longest = max(within, longest)
+        short_enough = [step for step in steps if step.length <= longest]
+        return max(short_enough, key=lambda step: float(step.speed))
+
+    def response(self, item: int, unit: int) -> tuple[Any, Any, bool, Any]:
+        """How u and w move with an item, whether its pivot is not 0, and what of it is rounding."""
+        basis = self.basis
+        column, noise = self.column(item)
+        u = np.where(basis, column * unit, self.zero)
+        w = np.where(basis, self.zero, column * unit)
+        (w if basis[item] else u)[item] = unit + self.zero
         if self.data.exact:
-            if (T[i] if self.variable[i] else -T[i]) < 0:
+            if (column[item] if self.variable[item] else -column[item]) < 0:
                 raise self.refused("P is not positive semidefinite")
-            return u, w, bool(T[i] != 0), self.zero * w
-        x, noise = u[: self.n], np.maximum(noise, _ZERO * max(abs(u).max(), abs(w).max()))
-        wrong = noise[: self.n]
-        energy = x @ self.H.P @ x  # the pivot, by terms that do not cancel
-        least = 3 * _ROUNDING * (abs(x) @ self.size.P @ abs(x)) + 1e-2 * (wrong @ self.size.P @ wrong)
-        return u, w, bool(energy > least and abs(abs(T[i]) - energy) <= 1e-3 * energy), noise
+            return u, w, bool(column[item] != 0), self.zero * w
+        fastest = max(abs(u).max(), abs(w).max())
+        noise = np.maximum(noise, _ZERO * fastest)
+        energy, rounding = self.energy(u[: self.n], noise[: self.n])
+        agree = abs(abs(column[item]) - energy) <= _PIVOTS_AGREE * energy
+        return u, w, bool(energy > rounding and agree), noise
+
+    def energy(self, x: Array, wrong: Array) -> tuple[Any, Any]:
+        """The pivot as ``x'Px``, by terms that do not cancel, and what may be rounding of it."""
+        P, absolute = self.H.P, self.absolute.P
+        rounding = 3 * _ROUNDING * (abs(x) @ absolute @ abs(x))
+        return x @ P @ x, rounding + 1e-2 * (wrong @ absolute @ wrong)
 
     # ---- the walk ----
 
-    def follow(self, limit: int, keep: bool = True, report: Callable[[float], Any] | None = None) -> Trace:
-        """Go on to the end, or to where there is none."""
-        times, found, status, ray, crossed = [self.t], [], "end", None, -1
-        here: tuple[Any, ...] = ()  # the basis before: since when, its labels and its solution
+    def follow(
+        self,
+        limit: int,
+        keep: bool = True,
+        report: Callable[[float], Any] | None = None,
+        deadline: float | None = None,
+    ) -> Trace:
+        """Go on to t = 1, or to where there is no optimum any more.
 
-        def add(when: Any, since: Any, labels: Index, *solution: Any) -> None:
-            times.append(when)
-            found.append((labels, *(np.stack([each[0], each[0] + (when - since) * each[1]]) for each in solution)))
-
-        while True:
-            v, y = self.solve(self.t)
-            if late := self.late(v, y):
+        Parameters
+        ----------
+        limit : int
+            Exchanges after which to stop.
+        keep : bool
+            Whether the trace has the segments; without, only where the walk ends counts.
+        report : callable, optional
+            Told each t that is reached.
+        deadline : float, optional
+            When to stop, by ``time.monotonic()``.
+        """
+        segments = _Recorded(self.t) if keep else None
+        before: _BasisSolution | None = None
+        stopped: tuple[str, Any, int] | None = None
+        while stopped is None:
+            values, multipliers = self.solve(self.t)
+            if late := self.late(values, multipliers):
                 self.t += late
-                if keep:
-                    if times[-1] > here[0]:
-                        times.pop(), found.pop()
-                    add(self.t, *here)
-                v, y = self.solve(self.t)
-            when, i, side = self.event(v, y)
-            step = when - self.t
-            here = (self.t, self.labels.copy(), v, y)
-            if keep and step > 0:
-                add(when, *here)
-            v_end, y_end = v[0] + step * v[1], y[0] + step * y[1]
+                if segments is not None and before is not None:
+                    segments.prolong(before, self.t)
+                values, multipliers = self.solve(self.t)
+            event = self.event(values, multipliers)
+            step = event.t - self.t
+            before = _BasisSolution(self.t, self.labels.copy(), values, multipliers)
+            if segments is not None and step > 0:
+                segments.add(before, event.t)
             self.standing = self.standing + 1 if step == 0 else 0
             if self.standing > 20 * self.patience:
                 raise self.refused("no progress after very many exchanges at one point")
-            self.t = when
+            self.t = event.t
             if report is not None:
-                report(float(when))
-            self.now = tuple(np.stack([each[0] + step * each[1], each[1]]) for each in self.now)
-            if i < 0:
-                break
-            if side == 2:
-                status, crossed = "infeasible", i
-                break
-            if self.exchanges >= limit:
-                status = "limit"
-                break
-            stopped = self.exchange(i, side, (v_end, v[1]), (y_end, y[1]))
-            self.exchanges += 1
-            if stopped is None:
-                continue
-            kind = y_end if self.labels[i] % 2 else v_end
-            if not self.data.exact and self.speed[side, i] * (1 - when) <= _REST * (1 + abs(kind).max()):
-                self.resting[i] = True  # to the end it is violated by no more than rounding
-                continue
-            status, ray = stopped
-            break
-        if keep and not self.data.exact:
-            self.check_kept(v_end, y_end)
-        if keep and not found:  # it ends where it starts: that point is all there is
-            times, found = [self.t, self.t], [(self.labels.copy(), np.stack([v[0], v[0]]), np.stack([y[0], y[0]]))]
-        k, items, kind = len(found), self.labels.size, self.kind
-        labels = np.array([each[0] for each in found], dtype=np.int64).reshape(k, items)
-        points = [np.array([each[part] for each in found], dtype=kind).reshape(k, 2, items) for part in (1, 2)]
-        return Trace.of(np.array(times, dtype=kind), labels, *points, status, ray, self.exchanges, crossed)
+                report(float(event.t))
+            self.now = tuple(_later(bound, step) for bound in self.now)
+            values, multipliers = _later(values, step), _later(multipliers, step)
+            stopped = self.passed(event, limit, values, multipliers)
+            if stopped is None and deadline is not None and time.monotonic() >= deadline:
+                stopped = "limit", None, -1
+        status, ray, crossed = stopped
+        found: list[Any] = []
+        times = [self.t]
+        if segments is not None:
+            if not self.data.exact:
+                self.check_kept(values[0], multipliers[0])
+            times, found = segments.all(before)
+        t = np.array(times, dtype=self.kind)
+        problem = self.data.problem
+        labels, values, multipliers = self.as_arrays(found)
+        path = Piecewise.of(problem, t, values[:, :, : problem.n], multipliers, labels)
+        return Trace(path, status, ray, self.exchanges, crossed)
 
-    def check_kept(self, v: Array, y: Array) -> None:
+    def passed(self, event: _Departure, limit: int, values: Any, multipliers: Any) -> tuple[str, Any, int] | None:
+        """Make the exchange of an event; where the walk ends there, return its status, ray and item that crosses."""
+        if event.item < 0:
+            return "end", None, -1
+        if event.side == _CROSSING:
+            return "infeasible", None, event.item
+        if self.exchanges >= limit:
+            return "limit", None, -1
+        stopped = self.exchange(event.item, event.side, values, multipliers)
+        self.exchanges += 1
+        if stopped is None:
+            return None
+        alike = multipliers[0] if self.labels[event.item] % 2 else values[0]
+        excess = self.speed[event.side, event.item] * (1 - event.t)
+        if not self.data.exact and excess <= _REST * (1 + abs(alike).max()):
+            self.resting[event.item] = True
+            return None
+        return *stopped, -1
+
+    def as_arrays(self, found: list[tuple[Index, Any, Any]]) -> tuple[Index, Any, Any]:
+        """Labels, values and multipliers of all segments, shapes (k, items) and (k, 2, items)."""
+        segments, items = len(found), self.labels.size
+        labels = np.array([each[0] for each in found], dtype=np.int64).reshape(segments, items)
+        values = np.array([each[1] for each in found], dtype=self.kind).reshape(segments, 2, items)
+        multipliers = np.array([each[2] for each in found], dtype=self.kind).reshape(segments, 2, items)
+        return labels, values, multipliers
+
+    def check_kept(self, values: Array, multipliers: Array) -> None:
         """Raise unless all items are on their pieces where it ends: a rate within its error was taken for 0."""
-        slack, asked = self.slacks(self.labels, v, y, 0)
+        slack, asked = self.slacks(self.labels, values, multipliers, 0)
         of_values = self.labels % 2 == 0
-        largest = np.where(of_values, abs(v[of_values]).max(initial=0.0), abs(y[~of_values]).max(initial=0.0))
-        outside = asked & ~self.resting & (-slack > _OUTSIDE * (1 + abs(v) + abs(y)) + _REST * largest)
+        largest_value = abs(values[of_values]).max(initial=0.0)
+        largest_multiplier = abs(multipliers[~of_values]).max(initial=0.0)
+        largest = np.where(of_values, largest_value, largest_multiplier)
+        allowed = _OUTSIDE * (1 + abs(values) + abs(multipliers)) + _REST * largest
+        outside = asked & ~self.resting & (-slack > allowed)
         if outside.any():
             raise self.refused(f"the solution left its sets by {-slack[outside].min():.1e}")
 
     def refused(self, why: str) -> DegeneratePathError:
-        """Rounding errors leave open how it goes on."""
+        """Make the error that rounding leaves open how the path goes on."""
         remedy = "Rescale the data, or use a slightly different line."
         return DegeneratePathError(why, t=float(self.t), costs="", n_margin=None, remedy=remedy)
+
+
+class _Recorded:
+    """The segments of a path, one after the other."""
+
+    def __init__(self, t: Any) -> None:
+        self.times: list[Any] = [t]
+        self.found: list[tuple[Index, Any, Any]] = []
+
+    def add(self, solved: _BasisSolution, until: Any) -> None:
+        """Add the segment of a basis."""
+        self.times.append(until)
+        self.found.append(solved.until(until))
+
+    def prolong(self, solved: _BasisSolution, until: Any) -> None:
+        """Let the segment of the last basis end later, or add it if it had no length."""
+        if self.times[-1] > solved.since:
+            self.times.pop()
+            self.found.pop()
+        self.add(solved, until)
+
+    def all(self, last: _BasisSolution | None) -> tuple[list[Any], list[tuple[Index, Any, Any]]]:
+        """Times and segments; where there is no segment, the point of the last basis with both its ends."""
+        if self.found or last is None:
+            return self.times, self.found
+        return [last.since, last.since], [last.until(last.since)]

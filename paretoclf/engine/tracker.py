@@ -15,23 +15,30 @@ explains the algorithm on the textbook tracker; this is the face of the same in 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from paretoclf.common.checks import Array, Index, State
-from paretoclf.common.errors import DegeneratePathError
+from paretoclf.common.checks import Array, Index, Mask, State
+from paretoclf.common.errors import DegeneratePathError, StoppedError
 from paretoclf.common.tolerances import AT_BOUND, END_OF_LINE, ONE_COLUMN
 from paretoclf.engine import _core
 from paretoclf.engine.segments import Line, LineEnds, Log, ManyLines, OnBasis, most_exchanges
-from paretoclf.engine.sets import LABELS, LEFT, MARGIN, OUT, RIGHT, sets_of
+from paretoclf.engine.sets import LABELS, LEFT, MARGIN, OUT, sets_of
 from paretoclf.problem.operator import Features, Matrix
 from paretoclf.problem.operator.signed import Signed
-from paretoclf.problem.parametric_qp import LOWER, ParametricQP, Trace
+from paretoclf.problem.parametric_qp import LOWER, ParametricQP
+from paretoclf.problem.piecewise import Piecewise
+from paretoclf.problem.trace import Trace
 
 _TURN = 0.05  # seconds between two looks at the keyboard and at the progress bar
+_MORE = (
+    "Raise max_events, or max_seconds, or trace the line in parts: what was traced is the path of this exception, "
+    "if it is not None."
+)
 _END, _PAUSE, _LIMIT, _STALL = range(4)
 
 
@@ -55,15 +62,21 @@ class CoreTracker:
     #: Whether steps may be taken in double; else all are taken in twice the precision.
     doubles = True
 
+    #: When to stop, by ``time.monotonic()``; None where there is no limit.
+    deadline: float | None = None
+
     def __init__(self, problem: ParametricQP) -> None:
         rows = problem.A
         self.Q, self.m, self.n = problem.P, rows.shape[0], problem.n
         # The equation of each index, -1 for none, and its coefficient there.
-        group = np.where(rows.any(axis=0), rows.astype(bool).argmax(axis=0), -1) if self.m else np.full(self.n, -1)
+        group = np.full(self.n, -1)
+        if self.m:
+            first = rows.astype(bool).argmax(axis=0)
+            group = np.where(rows.any(axis=0), first, -1)
+        group = np.ascontiguousarray(group, dtype=np.int64)
         kappa = np.where(group < 0, 1.0, rows.sum(axis=0))
-        self._core = _core_of(
-            problem.P, _doubles(-problem.q[0]), _doubles(kappa), np.ascontiguousarray(group, dtype=np.int64), self.m
-        )
+        linear = _doubles(-problem.q[0])
+        self._core = _core_of(problem.P, linear, _doubles(kappa), group, self.m)
         self._core.doubles = self.doubles
         self.line: Line  # set by `set_line`
         self._log: Log | None = None
@@ -74,8 +87,8 @@ class CoreTracker:
         """Take over a basis: sets of all indices (LEFT or RIGHT outside margin), and the margin set."""
         self._core.start(*_basis(state, margin))
         self.set_line(line)
-        for i in margin:
-            if not self._core.enter(int(i)):
+        for index in margin:
+            if not self._core.enter(int(index)):
                 raise ValueError("the margin set to start from is dependent")
 
     def start_on(self, state: Any, margin: Any, line: Line) -> bool:
@@ -96,8 +109,13 @@ class CoreTracker:
         self._core.doubles = self.doubles and not still
 
     @property
+    def t(self) -> float:
+        """Where on the line it is."""
+        return float(self._core.t)
+
+    @property
     def holds_until(self) -> float:
-        """How far from the beginning of the line the basis is known to hold; there the first solution is looked at."""
+        """The t up to which the basis is known to hold; there the first solution is checked."""
         return float(self._core.ahead)
 
     @holds_until.setter
@@ -124,7 +142,7 @@ class CoreTracker:
 
     @property
     def exchanges(self) -> dict[str, int]:
-        """How many exchanges of each kind there were: regular ones in double, the others in twice the precision."""
+        """Number of exchanges of each kind: regular ones in double, the others in twice the precision."""
         return dict(self._core.counts)
 
     def caps(self, t: float) -> Array:
@@ -139,8 +157,9 @@ class CoreTracker:
         Raises
         ------
         DegeneratePathError
-            If the path stalls at one t, needs more than max_events exchanges (by default 200 n + 10 000), or its next
-            step cannot be told with confidence.
+            If the path stalls at one t, or its next step cannot be told with confidence.
+        StoppedError
+            If it needs more than max_events exchanges (by default 200 n + 10 000), or more time than there is.
         """
         limit = most_exchanges(self.n, max_events)
         while True:
@@ -155,18 +174,23 @@ class CoreTracker:
                 progress(self._core.t)
             if stop == _END:
                 return int(self._core.exchanges)
-            if stop == _LIMIT:
-                raise self._refuse(f"more than {limit} exchanges", "Raise max_events, or trace the line in parts.")
+            late = self.deadline is not None and time.monotonic() >= self.deadline
+            if stop == _LIMIT or late:
+                cause = f"more than {limit} exchanges" if stop == _LIMIT else "no time is left"
+                raise self._refuse(cause, _MORE, StoppedError)
             if stop == _STALL:
                 raise self._refuse(
                     "no progress after very many exchanges at one point", "Use a slightly different line."
                 )
 
-    def _refuse(self, cause: str, remedy: str) -> DegeneratePathError:
-        t = float(self._core.t)
+    def _refuse(
+        self, cause: str, remedy: str, kind: type[DegeneratePathError] = DegeneratePathError
+    ) -> DegeneratePathError:
+        """Make the error that the line cannot be followed beyond the present t."""
+        t = self.t
         cap = self.caps(t)
         costs = f"costs {cap.min():.4g} to {cap.max():.4g}"
-        return DegeneratePathError(cause, t=t, costs=costs, n_margin=int(self.index.size), remedy=remedy)
+        return kind(cause, t=t, costs=costs, n_margin=int(self.index.size), remedy=remedy)
 
     def quiet(self) -> bool:
         """Whether nothing happens any more on the line; puts the targets of the margin set where they belong."""
@@ -178,10 +202,10 @@ class CoreTracker:
     def solution(self, t: float) -> OnBasis:
         """The solution of the current basis at t, in twice the precision."""
         try:
-            a, eta, w = self._core.solution(t)
+            multipliers, eta, weights = self._core.solution(t)
         except _core.Refused as error:
             raise self._refuse(str(error), "Standardise the features or use a slightly different line.") from None
-        return OnBasis(a, eta, w if self.Q.quadratic.width else None)
+        return OnBasis(multipliers, eta, weights if self.Q.quadratic.width else None)
 
     def weights(self, t: float) -> Array:
         """Multipliers at t on the current basis, shape (n,)."""
@@ -192,15 +216,15 @@ class CoreTracker:
     def line_ends(
         self, snapshot: Any, caps: Array, samples: Index, to: Array, max_events: int | None = None
     ) -> LineEnds:
-        """Where many lines end on which the cap of one sample moves: from a basis that was saved on a line at rest.
+        """Solutions at the ends of many lines on each of which one cap changes, from one basis.
 
         Parameters
         ----------
         snapshot : object
-            One that this tracker took, on a line whose bases are ``caps`` and 0.
+            A basis that this tracker has saved, on a line whose bases are ``caps`` and 0.
         caps : array of shape (n,)
         samples, to : arrays of shape (k,)
-            Who moves, and where to.
+            The sample of each line, and its cap at the end.
         max_events : int, optional
             Limit for each line.
         """
@@ -224,15 +248,16 @@ class CoreTracker:
         t : array of shape (k, 2)
             Where each begins and ends.
         """
-        ptr = np.cumsum([0, *(each.size for each in margins)])
+        begin = np.cumsum([0, *(each.size for each in margins)])
         members = np.concatenate([np.zeros(0, dtype=np.int64), *margins])
+        states, members = _basis(states, members)
+        bases = states, np.ascontiguousarray(begin, dtype=np.int64), members
         self._core.doubles = self.doubles
-        bases = (
-            np.ascontiguousarray(x, dtype=kind) for x, kind in ((states, np.int8), (ptr, np.int64), (members, np.int64))
-        )
         wanted = _doubles(t), self.Q.stored_width, most_exchanges(self.n), ONE_COLUMN, AT_BOUND
-        found = self._core.many(_doubles(caps), *bases, *wanted)
-        return ManyLines(**{**found, **{name: found[name].astype(np.bool_) for name in ("free", "failed")}})
+        found = dict(self._core.many(_doubles(caps), *bases, *wanted))
+        for name in ("free", "failed"):
+            found[name] = found[name].astype(np.bool_)
+        return ManyLines(**found)
 
     # ---- what was found ----
 
@@ -246,12 +271,12 @@ class CoreTracker:
 
     @property
     def segments(self) -> int:
-        """How many segments the log holds."""
+        """Number of segments in the log."""
         return int(self._core.segments) if self._log is None else self._log.segments
 
     @property
     def log(self) -> Log:
-        """What was found since the last `record_from_here`."""
+        """The log since the last `record_from_here`."""
         if self._log is None:
             self._log = Log(**self._core.take_log())
         return self._log
@@ -262,25 +287,27 @@ def _basis(state: Any, margin: Any) -> tuple[State, Index]:
     return np.ascontiguousarray(state, dtype=np.int8), np.ascontiguousarray(margin, dtype=np.int64)
 
 
-def _doubles(x: Any) -> Array:
-    return np.ascontiguousarray(x, dtype=np.float64)
+def _doubles(numbers: Any) -> Array:
+    """Numbers as contiguous doubles."""
+    return np.ascontiguousarray(numbers, dtype=np.float64)
 
 
 def _core_of(form: Signed, *rest: Any) -> Any:
-    """The tracker in C++ for this form."""
-    Q, sign = form.quadratic, form.sign
-    if isinstance(Q, Matrix):
-        return _core.KernelTracker(_doubles(Q.K), _doubles(sign), *rest)
-    assert isinstance(Q, Features)
-    if not Q.sparse:
-        return _core.DenseTracker(_doubles(sign[:, None] * Q.X), *rest)
-    Z = sp.csr_array(Q.X)
-    values = np.repeat(sign, np.diff(Z.indptr)) * Z.data
-    return _core.SparseTracker(Z.indptr.astype(np.int64), Z.indices.astype(np.int32), values, int(Z.shape[1]), *rest)
+    """The tracker in C++ for a quadratic term of kernel matrix, dense or sparse features."""
+    quadratic, sign = form.quadratic, form.sign
+    if isinstance(quadratic, Matrix):
+        return _core.KernelTracker(_doubles(quadratic.K), _doubles(sign), *rest)
+    assert isinstance(quadratic, Features)
+    if not quadratic.sparse:
+        return _core.DenseTracker(_doubles(sign[:, None] * quadratic.X), *rest)
+    features = sp.csr_array(quadratic.X)
+    values = np.repeat(sign, np.diff(features.indptr)) * features.data
+    begin, places = features.indptr.astype(np.int64), features.indices.astype(np.int32)
+    return _core.SparseTracker(begin, places, values, int(features.shape[1]), *rest)
 
 
 class CarefulTracker(CoreTracker):
-    """The same with every step in twice the precision: two to four times as slow."""
+    """Follows a parametric box QP with every step in twice the precision: two to four times as slow."""
 
     doubles = False
 
@@ -289,17 +316,19 @@ class CarefulTracker(CoreTracker):
 
 
 def is_box(problem: ParametricQP) -> bool:
-    """Whether a problem is one of multipliers from 0 to finite caps in equations of their own; its P is an operator."""
-    n = problem.n
-    return bool(
-        isinstance(problem.P, Signed)
-        and (problem.q[0] == problem.q[1]).all()
-        and not problem.lower[:, :n].any()
-        and np.isfinite(problem.upper).all()
-        and np.isinf([problem.below, problem.above]).all()
-        and (problem.lower[:, n:] == problem.upper[:, n:]).all()
-        and (np.count_nonzero(problem.A, axis=0) <= 1).all()
-    )
+    """Whether the trackers of boxes follow a problem: variables from 0 to finite caps, each in at most one equation.
+
+    P is a `Signed`, and q is constant.
+    """
+    if not isinstance(problem.P, Signed):
+        return False
+    n, lower, upper = problem.n, problem.lower, problem.upper
+    constant = (problem.q[0] == problem.q[1]).all()
+    boxed = not lower[:, :n].any() and np.isfinite(upper).all()
+    hard = np.isinf([problem.below, problem.above]).all()
+    equations = (lower[:, n:] == upper[:, n:]).all()
+    one_each = (np.count_nonzero(problem.A, axis=0) <= 1).all()
+    return bool(constant and boxed and hard and equations and one_each)
 
 
 def follow_box(
@@ -311,16 +340,17 @@ def follow_box(
 ) -> Trace | None:
     """The path of a box from t = 0 to t = 1; None where no basis to begin with is known.
 
-    That is the one of the labels; or where every multiplier is at its cap: the line sets out from there.
+    It begins with the basis of the labels or, without them, from where every multiplier is at its cap.
     """
-    n, caps, e = problem.n, problem.upper[:, : problem.n], problem.upper[:, problem.n :]
-    ends = np.eye(2)
-    line = Line(caps, *ends, *e)
+    n = problem.n
+    caps, sums = problem.upper[:, :n], problem.upper[:, n:]
+    begin, end = np.eye(2)
+    line = Line(caps, begin, end, *sums)
     if labels is not None:
         state = sets_of(labels[:n])
-        started = tracker.start_on(
-            np.where((caps == 0.0).all(axis=0), OUT, state), np.flatnonzero(state == MARGIN), line
-        )
+        without_cap = (caps == 0.0).all(axis=0)
+        margin = np.flatnonzero(state == MARGIN)
+        started = tracker.start_on(np.where(without_cap, OUT, state), margin, line)
     else:
         started = _from_caps(tracker, problem, max_events)
         if started:
@@ -328,8 +358,16 @@ def follow_box(
     if not started:
         return None
     tracker.record_from_here()
-    exchanges = tracker.follow(max_events, progress)
-    return _trace_of(tracker.log, problem, exchanges)
+    status = "end"
+    try:
+        tracker.follow(max_events, progress)
+    except StoppedError:
+        status = "limit"
+    except KeyboardInterrupt:
+        if tracker.deadline is None:
+            raise
+        status = "interrupted"
+    return _trace_of(tracker, problem, status)
 
 
 def _from_caps(tracker: CoreTracker, problem: ParametricQP, max_events: int | None) -> bool:
@@ -337,63 +375,105 @@ def _from_caps(tracker: CoreTracker, problem: ParametricQP, max_events: int | No
 
     Out of zero it is, where all gain the same from growing; with one sign in each equation, where that needs all caps.
     """
-    form, A, p = problem.P, problem.A, -problem.q[0]
-    caps, e = problem.upper[0, : problem.n], problem.upper[0, problem.n :]
-    inside, full = caps > 0.0, caps.copy()
-    plus, minus = (np.where(side, A, 0.0) @ caps for side in (A > 0, -A > 0))
-    for row, above, below, whole in zip(A, plus, -minus, e, strict=True):
-        if whole == 0.0:  # both signs balance
-            least = min(above, below)
-            if least == 0.0:
-                return False
-            full[row > 0] *= least / above
-            full[row < 0] *= least / below
-        elif below or not 0.0 < whole <= above:
-            return False
-        else:
-            full[row > 0] *= whole / above
-    from_zero = not e.any()
-    if from_zero and not ((p == p[0]).all() and p[0] > 0.0 and np.isin(A, (-1.0, 0.0, 1.0)).all()):
+    form, A, linear = problem.P, problem.A, -problem.q[0]
+    caps, sums = problem.upper[0, : problem.n], problem.upper[0, problem.n :]
+    full = _full_caps(A, caps, sums)
+    if full is None:
         return False
-    if not from_zero and not e.all():
+    from_zero = not sums.any()
+    if from_zero and not ((linear == linear[0]).all() and linear[0] > 0.0 and np.isin(A, (-1.0, 0.0, 1.0)).all()):
         return False
+    if not from_zero and not sums.all():
+        return False
+    inside = caps > 0.0
     push = form.sign * form.quadratic.times(form.sign * full)
-    gain = push if from_zero else push - p
-    first = [int(np.argmax(np.where((row > 0) & inside, gain / np.where(row > 0, row, 1.0), -np.inf))) for row in A]
-    bases, none = np.stack([full, caps]), np.zeros(2)
-    begin, middle, end = none if from_zero else np.array([1.0, 0.0]), np.array([1.0, 0.0]), np.array([0.0, 1.0])
-    tracker.start(np.where(inside, LEFT, OUT), first, Line(bases, begin, middle, e, e))
+    first = _first_to_leave(A, push if from_zero else push - linear, inside)
+    bases = np.stack([full, caps])
+    middle, end = np.eye(2)
+    begin = np.zeros(2) if from_zero else middle
+    sets = np.where(inside, LEFT, OUT)
+    tracker.start(sets, first, Line(bases, begin, middle, sums, sums))
     tracker.record_from_here(keep=False)
     if from_zero:
-        held = np.sum([push[i] for i in first]) if first else 0.0
-        speed = float(np.max(push[(A <= 0).all(axis=0) & inside], initial=0.0)) + held
-        tracker.holds_until = min(1.0, (2.0 if first else 1.0) * p[0] / speed if speed > 0.0 else 1.0) / 2.0
+        held = np.sum([push[index] for index in first]) if first else 0.0
+        not_positive = (A <= 0).all(axis=0)
+        speed = held + float(np.max(push[not_positive & inside], initial=0.0))
+        reached = (2.0 if first else 1.0) * linear[0] / speed if speed > 0.0 else 1.0
+        tracker.holds_until = min(1.0, reached) / 2.0
         tracker.follow(max_events)
     if not np.array_equal(full, caps):
-        tracker.set_line(Line(bases, middle, end, e, e))
+        tracker.set_line(Line(bases, middle, end, sums, sums))
         tracker.follow(max_events)
     return True
 
 
-def _trace_of(log: Log, problem: ParametricQP, exchanges: int) -> Trace:
-    """What a log has of all items, segments without a length left out."""
-    n, form, k = problem.n, problem.P, log.segments
-    sets = np.repeat(np.where(log.state == OUT, np.int8(RIGHT), log.state)[None], k, axis=0)
-    for piece, sample, _, new in log.changes.T:
-        sets[piece:, sample] = RIGHT if new == OUT else new
-    caps = problem.upper[:, :n]
-    at = np.where(sets == LEFT, 1.0, 0.0)
-    a = np.stack([at * ((1.0 - t)[:, None] * caps[0] + t[:, None] * caps[1]) for t in log.t], axis=1)
-    row = np.repeat(np.arange(k), np.diff(log.ptr))
-    a[row, 0, log.index], a[row, 1, log.index] = log.a0, log.a1
-    flat = a.reshape(2 * k, n)
-    slopes = (form.sign[:, None] * form.quadratic.times(form.sign[:, None] * flat.T)).T.reshape(k, 2, n)
-    gradient = slopes + problem.q[0] + log.eta @ problem.A
-    gradient[sets.repeat(2, axis=0).reshape(k, 2, n) == MARGIN] = 0.0
-    sums = np.stack(
-        [(1.0 - t)[:, None] * problem.upper[0, n:] + t[:, None] * problem.upper[1, n:] for t in log.t], axis=1
-    )
-    labels = np.hstack([LABELS[sets], np.full((k, problem.items - n), LOWER)])
-    some = np.flatnonzero((log.t[1] > log.t[0]) | (k == 1))
-    v, y = np.concatenate([a, sums], axis=2)[some], np.concatenate([gradient, -log.eta], axis=2)[some]
-    return Trace.of(np.append(log.t[0, some[:1]], log.t[1, some]), labels[some], v, y, "end", None, exchanges)
+def _full_caps(A: Array, caps: Array, sums: Array) -> Array | None:
+    """Caps, reduced so that each equation holds where every multiplier is at its own; None where that cannot be."""
+    full = caps.copy()
+    of_positive, of_negative = (np.where(side, A, 0.0) @ caps for side in (A > 0, -A > 0))
+    for row, above, below, whole in zip(A, of_positive, -of_negative, sums, strict=True):
+        if whole == 0.0:  # both signs balance
+            least = min(above, below)
+            if least == 0.0:
+                return None
+            full[row > 0] *= least / above
+            full[row < 0] *= least / below
+        elif below or not 0.0 < whole <= above:
+            return None
+        else:
+            full[row > 0] *= whole / above
+    return full
+
+
+def _first_to_leave(A: Array, gain: Array, inside: Mask) -> list[int]:
+    """The index with a positive coefficient in each equation whose multiplier is the first to leave its cap."""
+    first = []
+    for row in A:
+        positive = row > 0
+        rate = gain / np.where(positive, row, 1.0)
+        rate = np.where(positive & inside, rate, -np.inf)
+        first.append(int(np.argmax(rate)))
+    return first
+
+
+def _trace_of(tracker: CoreTracker, problem: ParametricQP, status: str) -> Trace:
+    """The trace of what a tracker has logged, for all items; segments without a length are left out."""
+    log, exchanges = tracker.log, int(tracker._core.exchanges)
+    n, rows = problem.n, problem.items - problem.n
+    long = np.flatnonzero((log.t[1] > log.t[0]) | (log.segments == 1))
+    t = np.append(log.t[0, long[:1]], log.t[1, long])
+    ptr, place, number = _numbers_of(log, long, n, rows)
+    first, changes = _labels_of(log, long, n, rows)
+    begin = 2 * np.arange(long.size)  # each segment has two points of its own
+    path = Piecewise(problem, t, begin, first, changes, ptr, place, number, stationary=True)
+    return Trace(path, status, None, exchanges)
+
+
+def _numbers_of(log: Log, long: Index, n: int, rows: int) -> tuple[Index, Index, Array]:
+    """Numbers at both ends of some segments, as `Piecewise` has them: of the margin set, and multipliers of rows."""
+    sizes = np.diff(log.ptr)[long]
+    each = sizes + rows
+    ptr = np.concatenate([[0], np.cumsum(np.repeat(each, 2))])
+    place, number = np.empty(ptr[-1], dtype=np.int32), np.empty(ptr[-1])
+    within = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    entry = within + np.repeat(log.ptr[long], sizes)
+    for side, multipliers in enumerate((log.a0, log.a1)):
+        begin = ptr[side:-1:2]
+        of_margin = within + np.repeat(begin, sizes)
+        place[of_margin], number[of_margin] = log.index[entry], multipliers[entry]
+        of_rows = (begin + sizes)[:, None] + np.arange(rows)
+        place[of_rows], number[of_rows] = n + n + np.arange(rows), -log.eta[long, side]
+    return ptr, place, number
+
+
+def _labels_of(log: Log, long: Index, n: int, rows: int) -> tuple[State, tuple[Index, Index, State]]:
+    """Labels on the first of some segments, and their changes, as `Piecewise` has them."""
+    label = LABELS.astype(np.int8)
+    first = np.append(label[log.state], np.full(rows, LOWER, dtype=np.int8))
+    before, sample, old, new = log.changes
+    segment = np.searchsorted(long, before)  # the first of them that is not before the change
+    step = label[new] - label[old]
+    at_start = segment == 0
+    np.add.at(first, sample[at_start], step[at_start])
+    later = ~at_start & (segment < long.size)
+    return first, (segment[later], sample[later], step[later])

@@ -1,4 +1,4 @@
-"""What every estimator of this room does with samples, labels, weights and kernels: as scikit-learn does."""
+"""Base of the estimators: samples, labels, weights and kernels are treated as scikit-learn does."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d, validate_data
 
-from paretoclf.common.checks import Array, Index, check_positive_number, refuse_other_order
+from paretoclf.common.checks import Array, Index, check_positive_number, real_array, refuse_other_order
 from paretoclf.common.errors import InputError, PositiveClassWarning
 from paretoclf.problem.classifiers import Rule
 from paretoclf.problem.kernels import RBF
@@ -21,7 +21,7 @@ from paretoclf.problem.lines import LabelledSamples
 
 @dataclass(frozen=True)
 class Problem(LabelledSamples):
-    """What an estimator is trained on: which ``rows`` of the samples that were given; ``labels`` -1 and +1 of all."""
+    """Samples on which an estimator is trained: ``rows`` of the given ones; ``labels`` are -1 and +1 of all."""
 
     rows: Index = field(repr=False, kw_only=True)
     labels: Array = field(repr=False, kw_only=True)
@@ -33,7 +33,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
 
     Scores are those of scikit-learn's convention, positive for ``classes_[1]``, whichever class is the positive one.
     The fields of a class are the parameters of its estimator, in scikit-learn's sense: keywords, each with a default,
-    kept as they are given. What `fit` adds has a name with an underscore at its end.
+    kept as they are given. Attributes that `fit` adds have a name with an underscore at its end.
     """
 
     kernel: Any = "rbf"
@@ -81,7 +81,12 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         """X as float64, dense or CSR, and labels -1 and +1; sets ``classes_``, ``pos_label_`` and what is kept of X."""
         sparse = "csr" if self.__sklearn_tags__().input_tags.sparse else False
         refuse_other_order(X, y)
-        X, y = validate_data(self, X, y, accept_sparse=sparse, dtype=np.float64, order="C")
+        try:
+            X, y = validate_data(self, X, y, accept_sparse=sparse, dtype=np.float64, order="C")
+        except ValueError:
+            if hasattr(X, "iloc"):
+                real_array(X, "X")  # names a column of texts
+            raise
         y = column_or_1d(y, warn=True)
         kind = type_of_target(y, input_name="y", raise_unknown=True)
         if kind != "binary":
@@ -138,7 +143,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
 
     @property
     def _sign(self) -> float:
-        """What makes f a score for ``classes_[1]``."""
+        """Sign that makes f a score for ``classes_[1]``."""
         return 1.0 if self.pos_label_ == self.classes_[1] else -1.0
 
     def _by_sign(self) -> Any:

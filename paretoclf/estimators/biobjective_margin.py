@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from paretoclf.common.checks import Array, check_inside
 from paretoclf.estimators.base import BinaryClassifier
 from paretoclf.formulations.biobjective_margin import BiobjectiveMargin
-from paretoclf.path.margins import trace_margins
+from paretoclf.path.svm.margin_path import trace_margins
 
 #: Ratios of the two margins that are fitted: beyond, one margin is next to nothing.
 THETAS = (1e-6, 1e6)

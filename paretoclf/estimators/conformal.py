@@ -121,7 +121,7 @@ class ConformalSVC(BinaryClassifier):
         return self.ranks(X).p_values(seed)[:, :: int(self._sign)]
 
     def predict_set(self, X: Any, alpha: float = 0.1) -> Mask:
-        """Which labels a sample may have: the true one is missing with probability alpha.
+        """Mask of the labels that a sample may have: the true one is missing with probability alpha.
 
         Parameters
         ----------

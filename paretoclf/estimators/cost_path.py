@@ -10,11 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from paretoclf.common.checks import Array, Index, check_pair, check_positive_number
 from paretoclf.estimators.base import CostsAtUse, Problem, weights_of
-from paretoclf.path.cost import trace_costs
+from paretoclf.path.svm.cost_path import trace_costs
 from paretoclf.problem.classifiers import Rule
 from paretoclf.problem.costs import CostLine, Costs
 from paretoclf.problem.gram import Gram
-from paretoclf.proof.solution import Solution
+from paretoclf.proof.verdicts.solution import Solution
 from paretoclf.roc.of_path import symmetric_t
 
 
@@ -129,31 +129,31 @@ class CostPathSVC(CostsAtUse):
         self.set_costs(self.costs)
 
     def _problem(self, X: Any, labels: Array, sample_weight: Any) -> Problem:
-        """What is trained on."""
+        """Problem of the samples on which the estimator is trained."""
         weights = weights_of(self, X, labels, sample_weight)
         rows, seen = self._trained(X, labels, np.flatnonzero(weights))
         gram = Gram(self._as_trained(X[rows], rows), self._kernel(seen), free_origin=True)
         return Problem(gram, labels[rows], weights[rows], rows=rows, labels=labels)
 
     def _trained(self, X: Any, labels: Array, rows: Index) -> tuple[Index, Any]:
-        """Which of the samples of positive weight are trained on, and which samples a bandwidth may look at."""
+        """Rows of the samples to train on, out of those of positive weight, and samples that a bandwidth may use."""
         return rows, X
 
     def _samples(self, X: Any) -> Any:
         return self._as_trained(super()._samples(X), self._rows)
 
     def _as_trained(self, X: Any, rows: Index) -> Any:
-        """The columns of precomputed kernel values that belong to the samples that were trained on."""
+        """Columns of precomputed kernel values that belong to the samples that were trained on."""
         return X[:, rows] if self.__sklearn_tags__().input_tags.pairwise else X
 
     def _line(self) -> CostLine:
-        """The line from start to stop, in units of 1."""
+        """Line from start to stop, in units of 1."""
         C = check_positive_number(self.C, "C")
         ends = (check_pair(getattr(self, name), name, "(C_plus, C_minus)") for name in ("start", "stop"))
         return CostLine(*(Costs(C * plus, C * minus) for plus, minus in ends))
 
     def _t(self, costs: Any) -> float:
-        """Where on the line these costs are."""
+        """Parameter t of the line that has these costs."""
         return symmetric_t(self.path_) if costs is None else self.path_.line.position(costs)
 
     def _at(self, costs: Any) -> Rule:
@@ -165,9 +165,11 @@ class CostPathSVC(CostsAtUse):
 
     def _set_t(self, t: float) -> None:
         """Use the classifier at t."""
-        self.t_, self.costs_, self.solution_ = t, self.path_.costs(t), self.path_.at(t)
+        self.t_ = t
+        self.costs_ = self.path_.costs(t)
+        self.solution_ = self.path_.at(t)
         self._used = self._rule(self.solution_)
 
     def _rule(self, solution: Solution) -> Rule:
-        """What is used of a solution."""
+        """Rule of a solution with which the estimator predicts."""
         return solution.classifier

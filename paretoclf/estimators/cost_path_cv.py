@@ -51,7 +51,7 @@ class CostPathSVCCV(CostPathSVC):
         Which t is taken of those that are good by held-out cost: of those within one standard error of the smallest the
         one nearest to the costs of use (the default); the middle of the longest interval that is best, or of the first;
         a t and a threshold together; or, a number, the middle of the best window of this width. What each of them costs
-        is measured in docs/reference/selection.md, where the default won. For costs, not for scoring.
+        is measured in docs/research/selection.md, where the default won. For costs, not for scoring.
     cv : int, splitter or iterable of (train, test), optional
         As everywhere in scikit-learn; by default 5 stratified folds. Each training part must have
         samples of both classes.
@@ -115,13 +115,17 @@ class CostPathSVCCV(CostPathSVC):
         self.scores_ = None
         if self.scoring is not None:
             X, positive = problem.gram.X, problem.y > 0
-            asked = [Scorer(self.scoring, self.classes_, self._sign, X[test], positive[test]) for _, test in folds]
+            asked = []
+            for _, test in folds:
+                asked.append(Scorer(self.scoring, self.classes_, self._sign, X[test], positive[test]))
             self.scores_ = score_curve(asked, surface.folds)
         super()._trace(problem)
         self.best_t_, self.best_costs_ = self.t_, self.costs_
         if self.scores_ is None:
-            (fp, fn), use = surface.counts(self.t_, self.shift_).sum(axis=0), self._use(self.costs)
-            self.best_score_ = -float(use.C_plus * fn + use.C_minus * fp) / int(surface.sizes.sum())
+            fp, fn = surface.counts(self.t_, self.shift_).sum(axis=0)
+            use = self._use(self.costs)
+            cost = use.C_plus * fn + use.C_minus * fp
+            self.best_score_ = -float(cost) / int(surface.sizes.sum())
         else:
             self.best_score_ = self.scores_.best()[1]
 

@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from paretoclf.common.checks import Array, Index, check_share
 from paretoclf.estimators.cost_path import CostPathSVC
-from paretoclf.proof.solution import Solution
+from paretoclf.proof.verdicts.solution import Solution
 from paretoclf.tuning.guarantee import ShiftedRule, guaranteed, order_statistic
 
 

@@ -88,7 +88,8 @@ class ParetoGaussianClassifier(CostsAtUse):
         if costs is None:
             self.costs_, self.point_ = None, self.tradeoff_.at_weight(self.lam)
         else:
-            self.costs_, self.point_ = as_costs(costs), self.tradeoff_.best(as_costs(costs), self.prior_plus_)
+            self.costs_ = as_costs(costs)
+            self.point_ = self.tradeoff_.best(self.costs_, self.prior_plus_)
         self._used = self.point_.classifier
 
     def _at(self, costs: Any) -> Rule:

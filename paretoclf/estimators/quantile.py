@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from paretoclf.common.checks import Array, Index, check_bool, check_positive_number
 from paretoclf.estimators.base import BinaryClassifier
-from paretoclf.path.quantile import trace_quantile
+from paretoclf.path.svm.quantile_path import trace_quantile
 from paretoclf.problem.gram import Gram
 from paretoclf.problem.lines import LabelledSamples
 
@@ -115,7 +115,7 @@ class QuantileSVC(BinaryClassifier):
         return np.column_stack([1.0 - positive, positive])[:, :: int(self._sign)]
 
     def crossings(self, X: Any) -> Index:
-        """How often the label of each sample changes along the path: at most once where its probability is a tau.
+        """Number of changes of each sample's label along the path: at most one where its probability is a tau.
 
         Parameters
         ----------

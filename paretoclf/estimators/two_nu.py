@@ -10,7 +10,7 @@ from paretoclf.common.errors import InputError
 from paretoclf.estimators.base import BinaryClassifier
 from paretoclf.formulations.base import within
 from paretoclf.formulations.two_nu_svm import BY_CLASSES, TwoNuSVM
-from paretoclf.path.nu import trace_hulls
+from paretoclf.path.svm.nu_path import trace_hulls
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -67,7 +67,9 @@ class TwoNuSVC(BinaryClassifier):
         if not first <= t <= last or self.path_.rho(t) == 0.0:
             raise _no_classifier(pair, self.path_.line.classes(float(last)) if first == 0.0 else None)
         self.solution_ = self.path_.at(t)
-        self._used, self.rho_, self.costs_ = self.solution_.classifier, self.path_.rho(t), self.solution_.costs
+        self._used = self.solution_.classifier
+        self.rho_ = self.path_.rho(t)
+        self.costs_ = self.solution_.costs
 
 
 def _no_classifier(pair: tuple[float, ...], met: tuple[float, float] | None) -> InputError:

@@ -1,4 +1,4 @@
-"""Formulations of one data set: samples, labels, a kernel. What holds for all: `paretoclf.solve.formulation`."""
+"""Formulations of one data set: samples, labels, a kernel; `paretoclf.solve.formulation` is their base."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from paretoclf.solve.formulation import POSITIVE as POSITIVE
 from paretoclf.solve.formulation import Formulation as Formulation
 from paretoclf.solve.formulation import Range as Range
 from paretoclf.solve.formulation import within as within
-from paretoclf.solve.model import Form
+from paretoclf.solve.models.model import Form
 
 
 class SampleFormulation(Formulation):
@@ -126,10 +126,10 @@ class SampleFormulation(Formulation):
     def _written_with(self, width: int) -> tuple[bool, bool]:
         """Whether a slope of so many entries may be one of the columns of X, and one of the Gram's factor."""
         fits = self.X.shape[1] == width, self.gram.factor.shape[1] == width
-        return self._stands_in_the_primal if all(fits) and any(self._stands_in_the_primal) else fits
+        return self._constant_of_primal if all(fits) and any(self._constant_of_primal) else fits
 
     @cached_property
-    def _stands_in_the_primal(self) -> tuple[bool, bool]:
+    def _constant_of_primal(self) -> tuple[bool, bool]:
         """Whether X is a constant of the primal, up to signs, and whether the Gram's factor is."""
         constants = [constant.value for constant in self.primal.constants()]
         of_samples = any(_equal_up_to_signs(each, self.X) for each in constants)
@@ -137,14 +137,14 @@ class SampleFormulation(Formulation):
         return of_samples, of_features
 
     def without(self, samples: Any) -> Self:
-        """The same formulation of all other samples.
+        """Return the formulation of all other samples.
 
         A class that is given more than X, y and a kernel overrides this, to take what belongs to the others.
 
         Parameters
         ----------
         samples : int array of shape (g,)
-            Positions of those that are left out.
+            Positions of the samples that are left out.
 
         Raises
         ------

@@ -20,13 +20,13 @@ it their guarantee :math:`\Psi(u_+)=u_+^2/(1+u_+^2)`; the largest :math:`u_-` is
 In words: the distance, in the metric of the negatives, of their mean from the ellipsoid of radius :math:`u_+` around
 the mean of the positives.
 
-**Multipliers.** That of the unit deviation of the negatives is the optimal value :math:`u_-`; :math:`h=u_-R_-a`,
-:math:`v=u_+R_+a/\|R_+a\|`. In the dual the multiplier of the balance is the slope, with this sign.
+**Multipliers.** The multiplier of the unit deviation of the negatives is the optimal value :math:`u_-`;
+:math:`h=u_-R_-a`, :math:`v=u_+R_+a/\|R_+a\|`. In the dual the multiplier of the balance is the slope, with this sign.
 
 **Recovery.** :math:`w=a` and :math:`b=-a\cdot\mu_++u_+\|R_+a\|`.
 
-**Parameter.** ``u_plus``, from 0 up to (not including) :math:`r_1=\sqrt{\delta^\top\Sigma_+^{-1}\delta}`, where no room
-is left for the negatives. It multiplies one variable in the primal and is a right-hand side in the dual: both are DPP.
+**Parameter.** ``u_plus``, from 0 up to (not including) :math:`r_1=\sqrt{\delta^\top\Sigma_+^{-1}\delta}`, where
+:math:`u_-=0`. It multiplies one variable in the primal and is a right-hand side in the dual: both are DPP.
 
 **Special cases.** :math:`u_+=0`: :math:`a\propto\Sigma_-^{-1}\delta`, :math:`u_-=r_2`. Equal covariances:
 :math:`u_-=r_1-u_+`. :math:`u_-^*` is convex and decreasing in :math:`u_+`.
@@ -50,10 +50,10 @@ from paretoclf.distributions.gaussian.bounds import fixed_distance
 from paretoclf.distributions.gaussian.judges import judge_fixed_distance, largest_distances
 from paretoclf.formulations.base import NONNEGATIVE
 from paretoclf.formulations.on_moments import MomentFormulation, MomentSlope, with_coefficients
-from paretoclf.proof.evidence import Judged
-from paretoclf.proof.solution import Solution
-from paretoclf.solve.lazily import cp
-from paretoclf.solve.statement import Statement
+from paretoclf.proof.verdicts.evidence import Judged
+from paretoclf.proof.verdicts.solution import Solution
+from paretoclf.solve.models.lazily import cp
+from paretoclf.solve.models.statement import Statement
 
 PAGE = Statement(
     title="The biased minimax probability machine",
@@ -120,23 +120,30 @@ class BiasedMinimaxProbabilityMachine(MomentFormulation):
     @cached_property
     def primal(self) -> cp.Problem:
         """The primal: variables z (whitened slope) and s_plus."""
-        w, u_plus = self.moments.white, self.parameters["u_plus"]
-        z, s_plus = cp.Variable(self.moments.d, name="z"), cp.Variable(name="s_plus")
-        constraints = [
-            (cp.norm(cp.multiply(w.plus, z), 2) <= s_plus).set_label("positives"),
-            (cp.norm(cp.multiply(w.minus, z), 2) <= 1).set_label("unit deviation of the negatives"),
-        ]
-        return cp.Problem(cp.Minimize(u_plus * s_plus - w.length * (w.direction @ z)), constraints)
+        white = self.moments.white
+        z = cp.Variable(self.moments.d, name="z")
+        s_plus = cp.Variable(name="s_plus")
+        positives = cp.norm(cp.multiply(white.plus, z), 2) <= s_plus
+        negatives = cp.norm(cp.multiply(white.minus, z), 2) <= 1
+        constraints = [positives.set_label("positives"), negatives.set_label("unit deviation of the negatives")]
+        difference = white.length * (white.direction @ z)
+        return cp.Problem(cp.Minimize(self.parameters["u_plus"] * s_plus - difference), constraints)
 
     @cached_property
     def dual(self) -> cp.Problem:
         """The dual: variables h, v and size, a bound of the length of h."""
-        w, d = self.moments.white, self.moments.d
-        h, v, size = cp.Variable(d, name="h"), cp.Variable(d, name="v"), cp.Variable(name="size")
+        white = self.moments.white
+        h = cp.Variable(self.moments.d, name="h")
+        v = cp.Variable(self.moments.d, name="v")
+        size = cp.Variable(name="size")
+        difference = white.length * white.direction
+        balance = difference - cp.multiply(white.minus, h) - cp.multiply(white.plus, v) == 0
+        length = cp.norm(h, 2) <= size
+        ball = cp.norm(v, 2) <= self.parameters["u_plus"]
         constraints = [
-            (w.length * w.direction - cp.multiply(w.minus, h) - cp.multiply(w.plus, v) == 0).set_label("balance"),
-            (cp.norm(h, 2) <= size).set_label("length of h"),
-            (cp.norm(v, 2) <= self.parameters["u_plus"]).set_label("ball of the positives"),
+            balance.set_label("balance"),
+            length.set_label("length of h"),
+            ball.set_label("ball of the positives"),
         ]
         return cp.Problem(cp.Minimize(size), constraints)
 
@@ -152,7 +159,7 @@ class BiasedMinimaxProbabilityMachine(MomentFormulation):
 
     def closed_form(self, values: Mapping[str, float]) -> MomentSlope | None:
         """Return the slope that is best for the negatives alone, where the positives ask for nothing."""
-        return MomentSlope(self.family.slopes(self.family.of_negatives().y)) if values["u_plus"] == 0 else None
+        return self.slope_of(self.family.of_negatives()) if values["u_plus"] == 0 else None
 
     def judge(self, values: Mapping[str, float], point: MomentSlope) -> Judged:
         """Certify a slope."""
@@ -160,12 +167,12 @@ class BiasedMinimaxProbabilityMachine(MomentFormulation):
 
     def ratio(self, values: Mapping[str, float], a: Array) -> float:
         r"""Return :math:`t=u_-\|R_+a\|/(u_+\|R_-a\|)`."""
+        u_plus = values["u_plus"]
         plus, minus = self.moments.spread(a)
-        u_minus = -fixed_distance(self.moments, a, values["u_plus"]).primal_value
-        return u_minus * plus / (values["u_plus"] * minus) if values["u_plus"] > 0 else np.inf
+        u_minus = -fixed_distance(self.moments, a, u_plus).primal_value
+        return u_minus * plus / (u_plus * minus) if u_plus > 0 else np.inf
 
     def refined(self, values: Mapping[str, float], point: MomentSlope, solution: Solution) -> MomentSlope | None:
         """Return the member of the family with this u_plus."""
-        return (
-            MomentSlope(self.family.slopes(self.family.of_u_plus(values["u_plus"]).y)) if values["u_plus"] > 0 else None
-        )
+        u_plus = values["u_plus"]
+        return self.slope_of(self.family.of_u_plus(u_plus)) if u_plus > 0 else None

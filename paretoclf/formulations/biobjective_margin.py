@@ -31,12 +31,12 @@ expressions, :math:`A`, :math:`1/C_+` and :math:`\theta^2/C_-` follow: DPP.
 :math:`w_\theta=w_1`, :math:`\xi_\theta=\xi_1`, :math:`b_\theta=b_1+\frac{\theta-1}{\theta+1}`, and
 :math:`\lambda_\theta=\lambda_1` on positive, :math:`\lambda_1/\theta` on negative samples. So the Pareto-optimal
 classifiers are :math:`\mu(w_1,b)` with :math:`\mu>0`, :math:`|b-b_1|<1`: see `BiobjectiveMargin.pareto_set`, and
-`paretoclf.path.margins` for the same as an exact path, without a solver. This is Pareto optimality in training margins,
-not in error rates.
+`paretoclf.path.svm.margin_path` for the same as an exact path, without a solver. This is Pareto optimality in training
+margins, not in error rates.
 
 **References.** Carrizosa & Martin-Barragan, European Journal of Operational Research (2006): problem
 :math:`(P_\theta)`, Lemma 4, Theorem 5, Corollary 6 (hard); problems (26), (27), (31) and Theorem 7 (soft). Printed slip
-in the proof of Corollary 6: see docs/reference/errata.md.
+in the proof of Corollary 6: see docs/research/errata.md.
 """
 
 from __future__ import annotations
@@ -60,14 +60,14 @@ from paretoclf.problem.gram import Gram
 from paretoclf.problem.lines import LineOfTheta
 from paretoclf.problem.parametric_qp import ParametricQP
 from paretoclf.problem.touching import by_the_nearest
-from paretoclf.proof.evidence import Judged
 from paretoclf.proof.points.margins import judge_margins
-from paretoclf.proof.soft_margin import SoftMargin
-from paretoclf.proof.solution import Solution
-from paretoclf.solve.lazily import cp
-from paretoclf.solve.model import Form
+from paretoclf.proof.points.soft_margin import SoftMargin
+from paretoclf.proof.verdicts.evidence import Judged
+from paretoclf.proof.verdicts.solution import Solution
+from paretoclf.solve.models.lazily import cp
+from paretoclf.solve.models.model import Form
+from paretoclf.solve.models.statement import Statement
 from paretoclf.solve.polish import polish
-from paretoclf.solve.statement import Statement
 
 _DATA = (
     r"Samples $x_i$, labels $y_i=\pm1$, ratio $\theta>0$ of the two margins; $A=\frac{2\theta}{1+\theta}$, "
@@ -138,12 +138,13 @@ class BiobjectiveMargin(SampleFormulation):
     X, y, kernel
         As for `TwoCSVM`.
     soft : bool
-        Whether margins may be missed, at the price of squared slacks.
+        Whether margins may be violated, at the cost of squared slacks.
 
     Raises
     ------
     InseparableError
-        By `solve` of the hard problem, where no hyperplane separates the classes; it holds a point in both hulls.
+        Raised by `solve` of the hard problem, where no hyperplane separates the classes; it holds a point in both
+        hulls.
 
     References
     ----------
@@ -177,30 +178,39 @@ class BiobjectiveMargin(SampleFormulation):
     @cached_property
     def primal(self) -> cp.Problem:
         """The primal: variables w (in the feature space of the factor), b, and xi in the soft problem."""
-        S, y, A = self.signed, self.y, self._target
-        w, b = cp.Variable(S.shape[1], name="w"), cp.Variable(name="b")
-        reached, objective = S @ w + y * b, cp.sum_squares(w)
+        A = self._target
+        w = cp.Variable(self.gram.factor.shape[1], name="w")
+        b = cp.Variable(name="b")
+        reached = self.signed @ w + self.y * b
+        objective = cp.sum_squares(w)
         if self.soft:
             xi = cp.Variable(self.n, name="xi")
             reached = reached + xi
-            plus, minus = self.parameters["C_plus"], self.parameters["C_minus"]
-            objective = objective + plus * cp.sum_squares(xi[y > 0]) + minus * cp.sum_squares(xi[y < 0])
-        return cp.Problem(cp.Minimize(objective), [(cp.multiply(self._size, reached) >= A).set_label("margin")])
+            objective = self._with_squares(objective, self.parameters["C_plus"], self.parameters["C_minus"], xi)
+        margin = cp.multiply(self._size, reached) >= A
+        return cp.Problem(cp.Minimize(objective), [margin.set_label("margin")])
 
     @cached_property
     def dual(self) -> cp.Problem:
         """The dual: variable alpha. Written as a minimisation: its value is minus that of the primal."""
-        y = self.y
         alpha = cp.Variable(self.n, name="alpha")
         weighed = cp.multiply(self._size, alpha)
-        objective = cp.sum_squares(self.signed.T @ weighed) / 4 - self._target * cp.sum(alpha)
+        quadratic = cp.sum_squares(self.signed.T @ weighed) / 4
+        objective = quadratic - self._target * cp.sum(alpha)
         if self.soft:
-            p = self.parameters
-            plus = cp.CallbackParam(callback=lambda: 0.25 / p["C_plus"].value, nonneg=True)
-            minus = cp.CallbackParam(callback=lambda: 0.25 * p["theta"].value ** 2 / p["C_minus"].value, nonneg=True)
-            objective = objective + plus * cp.sum_squares(alpha[y > 0]) + minus * cp.sum_squares(alpha[y < 0])
-        constraints = [(y @ weighed == 0).set_label("balance"), (alpha >= 0).set_label("sign")]
-        return cp.Problem(cp.Minimize(objective), constraints)
+            theta, C_plus, C_minus = (self.parameters[name] for name in ("theta", "C_plus", "C_minus"))
+            plus = cp.CallbackParam(callback=lambda: 0.25 / C_plus.value, nonneg=True)
+            minus = cp.CallbackParam(callback=lambda: 0.25 * theta.value**2 / C_minus.value, nonneg=True)
+            objective = self._with_squares(objective, plus, minus, alpha)
+        balance = self.y @ weighed == 0
+        sign = alpha >= 0
+        return cp.Problem(cp.Minimize(objective), [balance.set_label("balance"), sign.set_label("sign")])
+
+    def _with_squares(self, objective: Any, plus: Any, minus: Any, entries: cp.Variable) -> Any:
+        """Add the squares of the entries, those of each class times a weight of its own."""
+        of_plus = plus * cp.sum_squares(entries[self.y > 0])
+        of_minus = minus * cp.sum_squares(entries[self.y < 0])
+        return objective + of_plus + of_minus
 
     @property
     def _target(self) -> cp.Parameter:
@@ -229,14 +239,17 @@ class BiobjectiveMargin(SampleFormulation):
         numbers = super().check_values(values)
         if not self.soft and not self.separation.separable:
             weights = self.separation.weights
+            weights_plus = np.where(self.y > 0, weights, 0.0)
+            weights_minus = np.where(self.y < 0, weights, 0.0)
+            distance = self.separation.distance
             raise InseparableError(
                 "the classes cannot be separated: a point lies in both convex hulls, as the average of "
-                f"{np.count_nonzero(weights[self.y > 0])} positive and of {np.count_nonzero(weights[self.y < 0])} "
-                f"negative samples (weights in this error; the two averages differ by {self.separation.distance:.1e}). "
+                f"{np.count_nonzero(weights_plus)} positive and of {np.count_nonzero(weights_minus)} "
+                f"negative samples (weights in this error; the two averages differ by {distance:.1e}). "
                 "The hard problem is infeasible; soft=True has a solution",
-                weights_plus=np.where(self.y > 0, weights, 0.0),
-                weights_minus=np.where(self.y < 0, weights, 0.0),
-                distance=self.separation.distance,
+                weights_plus=weights_plus,
+                weights_minus=weights_minus,
+                distance=distance,
             )
         return numbers
 
@@ -246,9 +259,10 @@ class BiobjectiveMargin(SampleFormulation):
         found = None if nearest is None else by_the_nearest(self.gram, self.y, nearest, _hard_margin)
         if found is None:
             return None
+        half, b = found
         theta = values["theta"]
         size = np.where(self.y > 0, 1.0, theta)
-        return {"alpha": 2.0 * found[0] / size, "b": found[1] + _shift(theta), "w": None}
+        return {"alpha": 2.0 * half / size, "b": b + _shift(theta), "w": None}
 
     def read(self, found: Mapping[Form, Mapping[str, Any]]) -> dict[str, Any]:
         """Read multipliers, intercept, and w where the primal has it."""
@@ -264,16 +278,19 @@ class BiobjectiveMargin(SampleFormulation):
     def classifier(self, values: Mapping[str, float], numbers: Mapping[str, Any]) -> Rule:
         """Read the classifier from multipliers and intercept."""
         size = np.where(self.y > 0, 1.0, values["theta"])
-        return KernelRule(self.gram, 0.5 * self.y * size * numbers["alpha"], float(numbers["b"]))
+        coef = 0.5 * self.y * size * numbers["alpha"]
+        return KernelRule(self.gram, coef, float(numbers["b"]))
 
     def refined(self, values: Mapping[str, float], point: Any, solution: Solution) -> dict[str, Any]:
         """Refine the multipliers on their active set."""
         # In units of half a multiplier, times |y_theta|: the problem of theta = 1, with other targets.
-        theta, y = values["theta"], self.y
-        size = np.where(y > 0, 1.0, theta)
-        costs, share = (Costs(values["C_plus"], values["C_minus"]) if self.soft else None), theta / (1 + theta)
-        problem = LineOfTheta(self.gram, y, costs, (share, share)).problem
-        half = polish(problem, 0.5 * size * solution.alpha, np.array([solution.numbers["b"]])).alpha
+        theta = values["theta"]
+        size = np.where(self.y > 0, 1.0, theta)
+        costs = Costs(values["C_plus"], values["C_minus"]) if self.soft else None
+        share = theta / (1 + theta)
+        problem = LineOfTheta(self.gram, self.y, costs, (share, share)).problem
+        start = 0.5 * size * solution.alpha
+        half = polish(problem, start, np.array([solution.numbers["b"]])).alpha
         b = _intercept(problem, half)
         return {"alpha": 2 * half / size, "b": b, "w": None}
 
@@ -287,12 +304,14 @@ class BiobjectiveMargin(SampleFormulation):
         """
         values: dict[str, Any] = {"theta": 1.0, **costs}
         solution = self.solve(**values)
-        norm, slack_costs = float(np.sqrt(solution.value)), Costs(**costs) if self.soft else None
-        return ParetoSet(self.gram, self.y, solution.alpha, float(solution.numbers["b"]), norm, slack_costs)
+        b = float(solution.numbers["b"])
+        norm = float(np.sqrt(solution.value))
+        slack_costs = Costs(**costs) if self.soft else None
+        return ParetoSet(self.gram, self.y, solution.alpha, b, norm, slack_costs)
 
 
 def _shift(theta: float) -> float:
-    """What the intercept at theta is more than that at 1 (Corollary 6)."""
+    """Difference of the intercepts at theta and at 1 (Corollary 6)."""
     return (theta - 1.0) / (theta + 1.0)
 
 
@@ -308,8 +327,9 @@ def _hard_margin(Z: Array, y: Array) -> tuple[Array, float] | None:
 def _intercept(problem: ParametricQP, half: Array) -> float:
     """Intercept at which the samples with a multiplier are on their margins: their average, weighed by multipliers."""
     y = problem.P.sign
-    g = y * problem.P.quadratic.times(y * half) + problem.q[0]
-    return float(-(half @ (y * g)) / max(float(half.sum()), np.finfo(float).tiny))
+    gradient = y * problem.P.quadratic.times(y * half) + problem.q[0]
+    total = max(float(half.sum()), np.finfo(float).tiny)
+    return float(-(half @ (y * gradient)) / total)
 
 
 @dataclass(frozen=True)
@@ -348,6 +368,7 @@ class ParetoSet:
 
     @property
     def _coef(self) -> Array:
+        """Coefficients of the samples in the slope."""
         return np.asarray(0.5 * self.y * self.alpha)
 
     @property
@@ -358,7 +379,8 @@ class ParetoSet:
     def margins(self, theta: float) -> tuple[float, float]:
         """Margins of the positive and the negative class at one compromise; their ratio is theta."""
         theta = check_positive_number(theta, "theta")
-        return 2 * theta / ((1 + theta) * self.norm), 2 / ((1 + theta) * self.norm)
+        scale = (1 + theta) * self.norm
+        return 2 * theta / scale, 2 / scale
 
     def intercept(self, theta: float) -> float:
         """Intercept at one compromise."""
@@ -382,5 +404,5 @@ class ParetoSet:
         return KernelRule(self.gram, self._coef, self.b_at_origin + _shift(theta))
 
     def hyperplane(self, w: Any, b: float, xi: Any = None) -> ClassMargins:
-        """What any hyperplane is to the problem, as `MarginPath.hyperplane` says it."""
+        """Judge any hyperplane by both margins, as `MarginPath.hyperplane` does."""
         return class_margins(self.gram, self.y, w, b, xi, self.slack_costs, 2.0 / self.norm)

@@ -1,4 +1,4 @@
-r"""What is left of the erf loss at an extreme asymmetry: a direction, and the components of the negatives that count.
+r"""The limit of the erf loss at an extreme asymmetry: a direction, and the components of the negatives that count.
 
 Negatives :math:`\sum_i\pi_iN(\mu_i,\Sigma_i)`, :math:`\Sigma_i=R_i^\top R_i\succ0`, and the mean :math:`p` of the
 positives (the origin, in the paper). As the training asymmetry tends to 0, the minimiser of the erf loss has
@@ -56,11 +56,11 @@ from paretoclf.distributions.population.expansions import tilt
 from paretoclf.distributions.population.judges import judge_tilt
 from paretoclf.formulations.base import Formulation
 from paretoclf.problem.classifiers import LinearRule, Rule
-from paretoclf.proof.evidence import Judged
-from paretoclf.proof.solution import Solution
-from paretoclf.solve.lazily import cp
-from paretoclf.solve.model import Form
-from paretoclf.solve.statement import Statement
+from paretoclf.proof.verdicts.evidence import Judged
+from paretoclf.proof.verdicts.solution import Solution
+from paretoclf.solve.models.lazily import cp
+from paretoclf.solve.models.model import Form
+from paretoclf.solve.models.statement import Statement
 
 PAGE = Statement(
     title="The erf loss at an extreme asymmetry",
@@ -104,6 +104,8 @@ PAGE = Statement(
 
 @dataclass(frozen=True, eq=False)
 class _Limit:
+    """Weights and multipliers of the limit problem."""
+
     xi: Array = field(repr=False)
     theta: Array = field(repr=False)
 
@@ -149,33 +151,36 @@ class ExtremeAsymmetry(Formulation):
         if end not in (0, 1):
             raise InputError(f"end must be 0 or 1, got {end!r}")
         population.moments.require_difference()
-        self.population, self.end = population, end
+        self.population = population
+        self.end = end
         here = population if end == 0 else population.swapped()
-        self.mixture, self.point = here.negatives, here.positives.mean
+        self.mixture = here.negatives
+        self.point = here.positives.mean
 
     @cached_property
     def primal(self) -> cp.Problem:
         """The primal: variables xi and v (rows v_i)."""
-        mixture, k = self.mixture, self.mixture.k
-        xi, v = cp.Variable(k, name="xi"), cp.Variable((k, mixture.d), name="v")
+        mixture = self.mixture
+        components = range(mixture.k)
+        xi = cp.Variable(mixture.k, name="xi")
+        v = cp.Variable((mixture.k, mixture.d), name="v")
         entropy = cp.sum(cp.rel_entr(xi, mixture.weights))
-        squares = cp.sum(cp.hstack([cp.quad_over_lin(v[i], 2 * xi[i]) for i in range(k)]))
-        pulled = cp.sum(cp.vstack([mixture.roots[i].T @ v[i] for i in range(k)]), axis=0)
-        constraints = [
-            (cp.sum(xi) - 1 == 0).set_label("sum"),
-            (xi @ (mixture.means - self.point) - pulled == 0).set_label("balance"),
-        ]
-        return cp.Problem(cp.Minimize(entropy + squares), constraints)
+        squares = [cp.quad_over_lin(v[i], 2 * xi[i]) for i in components]
+        pulls = [mixture.roots[i].T @ v[i] for i in components]
+        total = cp.sum(xi) - 1 == 0
+        balance = xi @ (mixture.means - self.point) - cp.sum(cp.vstack(pulls), axis=0) == 0
+        constraints = [total.set_label("sum"), balance.set_label("balance")]
+        return cp.Problem(cp.Minimize(entropy + cp.sum(cp.hstack(squares))), constraints)
 
     @cached_property
     def dual(self) -> cp.Problem:
         """The dual: variable theta, free."""
         mixture = self.mixture
         theta = cp.Variable(mixture.d, name="theta")
-        exponents = [
-            np.log(weight) - (mean - self.point) @ theta + cp.sum_squares(root @ theta) / 2
-            for weight, mean, root in zip(mixture.weights, mixture.means, mixture.roots, strict=True)
-        ]
+        exponents = []
+        for weight, mean, root in zip(mixture.weights, mixture.means, mixture.roots, strict=True):
+            half_square = cp.sum_squares(root @ theta) / 2
+            exponents.append(np.log(weight) - (mean - self.point) @ theta + half_square)
         return cp.Problem(cp.Minimize(cp.log_sum_exp(cp.hstack(exponents))))
 
     def read(self, found: Mapping[Form, Mapping[str, Any]]) -> _Limit:
@@ -183,7 +188,8 @@ class ExtremeAsymmetry(Formulation):
         ((form, numbers),) = found.items()
         if form == "primal":
             return _Limit(np.asarray(numbers["xi"]), np.asarray(numbers["balance"]))
-        theta, mixture = np.asarray(numbers["theta"]), self.mixture
+        theta = np.asarray(numbers["theta"])
+        mixture = self.mixture
         logs = np.log(mixture.weights) - (mixture.means - self.point) @ theta
         logs += 0.5 * (mixture.covariances @ theta) @ theta
         shares = np.exp(logs - logs.max())
@@ -199,7 +205,7 @@ class ExtremeAsymmetry(Formulation):
         return LinearRule(w, -float(w @ self.point))
 
     def refined(self, values: Mapping[str, float], point: _Limit, solution: Solution) -> _Limit:
-        """Return what Newton's method finds."""
+        """Return the solution of Newton's method."""
         found = tilt(self.mixture, self.point)
         return _Limit(found.xi, -found.a)
 

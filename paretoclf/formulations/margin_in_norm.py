@@ -40,8 +40,8 @@ from typing import Any
 from paretoclf.common.checks import check_positive_number
 from paretoclf.common.errors import InputError
 from paretoclf.formulations.base import NONNEGATIVE, POSITIVE, Range, SampleFormulation
-from paretoclf.solve.lazily import cp
-from paretoclf.solve.statement import Statement
+from paretoclf.solve.models.lazily import cp
+from paretoclf.solve.models.statement import Statement
 
 #: The norm of samples -> the order of the norm of slopes.
 _ORDER: Mapping[str, Any] = MappingProxyType({"l1": "inf", "l2": 2, "linf": 1})
@@ -100,7 +100,7 @@ class MarginInNorm(SampleFormulation):
     X, y
         Samples and labels; the norm is one of their features.
     norm : {"l2", "l1", "linf"}
-        How distances of samples are measured, margins and noise alike.
+        Norm in which distances of samples are measured, margins and noise alike.
 
     References
     ----------
@@ -129,46 +129,56 @@ class MarginInNorm(SampleFormulation):
     @cached_property
     def primal(self) -> cp.Problem:
         """The primal: variables w, b, s (the norm of the slope) and xi."""
-        w, b = cp.Variable(self.X.shape[1], name="w"), cp.Variable(name="b")
-        s, xi = cp.Variable(name="s"), cp.Variable(self.n, name="xi")
-        reached = self.signed @ w + self.y * b - self.parameters["radius"] * s + xi
-        rows = [
-            (reached >= self._targets).set_label("margin"),
-            (cp.norm(w, _ORDER[self.norm]) <= s).set_label("norm"),
-            (xi >= 0).set_label("slack"),
-        ]
-        return cp.Problem(cp.Minimize(s + self._costs @ xi), rows)
+        w = cp.Variable(self.X.shape[1], name="w")
+        b = cp.Variable(name="b")
+        s = cp.Variable(name="s")
+        xi = cp.Variable(self.n, name="xi")
+        scores = self.signed @ w + self.y * b
+        margin = scores - self.parameters["radius"] * s + xi >= self._targets
+        norm = cp.norm(w, _ORDER[self.norm]) <= s
+        slack = xi >= 0
+        constraints = [margin.set_label("margin"), norm.set_label("norm"), slack.set_label("slack")]
+        return cp.Problem(cp.Minimize(s + self._costs @ xi), constraints)
 
     @cached_property
     def dual(self) -> cp.Problem:
         """The dual: variable alpha, the multipliers of the margins. Written as a minimisation."""
         alpha = cp.Variable(self.n, name="alpha")
         size = cp.norm(self.signed.T @ alpha, _DUAL_ORDER[self.norm])
-        rows = [
-            (size <= 1 + self.parameters["radius"] * cp.sum(alpha)).set_label("ball"),
-            (self.y @ alpha == 0).set_label("balance"),
-            (alpha >= 0).set_label("lower"),
-            (alpha <= self._costs).set_label("upper"),
+        ball = size <= 1 + self.parameters["radius"] * cp.sum(alpha)
+        balance = self.y @ alpha == 0
+        lower = alpha >= 0
+        upper = alpha <= self._costs
+        constraints = [
+            ball.set_label("ball"),
+            balance.set_label("balance"),
+            lower.set_label("lower"),
+            upper.set_label("upper"),
         ]
-        return cp.Problem(cp.Minimize(-(self._targets @ alpha)), rows)
+        return cp.Problem(cp.Minimize(-(self._targets @ alpha)), constraints)
 
     @property
     def _targets(self) -> Any:
-        """A, following theta."""
+        """Target A of each sample, following theta."""
         theta = self.parameters["theta"]
         plus = cp.CallbackParam(callback=lambda: 2 * theta.value / (1 + theta.value), nonneg=True, name="A_plus")
         minus = cp.CallbackParam(callback=lambda: 2 / (1 + theta.value), nonneg=True, name="A_minus")
-        return plus * (self.y > 0).astype(float) + minus * (self.y < 0).astype(float)
+        return self._by_class(plus, minus)
 
     @property
     def _costs(self) -> Any:
-        """C, a cost for each sample."""
-        plus, minus = self.parameters["C_plus"], self.parameters["C_minus"]
-        return plus * (self.y > 0).astype(float) + minus * (self.y < 0).astype(float)
+        """Cost C of each sample."""
+        return self._by_class(self.parameters["C_plus"], self.parameters["C_minus"])
+
+    def _by_class(self, plus: Any, minus: Any) -> Any:
+        """One number for every positive sample, another for every negative one."""
+        positives = (self.y > 0).astype(float)
+        negatives = (self.y < 0).astype(float)
+        return plus * positives + minus * negatives
 
     @staticmethod
     def intercept(b: float, theta: float) -> float:
-        """The intercept at theta, of that at theta = 1: nothing else of a solution changes.
+        """Return the intercept at theta, given that at theta = 1: nothing else of a solution changes.
 
         Examples
         --------

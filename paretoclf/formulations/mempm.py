@@ -43,10 +43,9 @@ from paretoclf.distributions.gaussian.moments import Distances, Moments
 from paretoclf.distributions.gaussian.outer_search import Search, search, weighted_guarantee
 from paretoclf.formulations.base import Range, within
 from paretoclf.formulations.biased_minimax import BiasedMinimaxProbabilityMachine
-from paretoclf.formulations.on_moments import MomentSlope
-from paretoclf.proof.evidence import Evidence, judge
-from paretoclf.proof.solution import Solution
-from paretoclf.solve.statement import Statement
+from paretoclf.proof.verdicts.evidence import Evidence, judge
+from paretoclf.proof.verdicts.solution import Solution
+from paretoclf.solve.models.statement import Statement
 
 PAGE = Statement(
     title="The minimum error minimax probability machine (MEMPM)",
@@ -141,7 +140,7 @@ class MEMPM:
         theta : float
             Weight of the negatives' guarantee, strictly between 0 and 1.
         tol : float
-            How close the proven bound must come to the value.
+            Largest difference of the proven bound and the value.
         most : int
             Largest number of second-order cone programs.
         **options
@@ -150,7 +149,7 @@ class MEMPM:
         Returns
         -------
         Solution
-            That of the minimisation of minus the weighted guarantee; ``notes`` say what is special.
+            Solution of the minimisation of minus the weighted guarantee; ``notes`` say what is special.
 
         Raises
         ------
@@ -161,7 +160,10 @@ class MEMPM:
         """
         theta = self.check_values({"theta": theta})["theta"]
 
-        found = search(theta, lambda q: self.point(q, **options), self.inner.ends, tol=tol, most=most)
+        def inner(u_plus: float) -> tuple[float, float]:
+            return self.point(u_plus, **options)
+
+        found = search(theta, inner, self.inner.ends, tol=tol, most=most)
         return self.found(theta, found, **options)
 
     def point(self, q: float, **options: Any) -> tuple[float, float]:
@@ -191,10 +193,11 @@ class MEMPM:
         foreign = [name for name in given if name != "theta"]
         if foreign or "theta" not in given:
             raise InputError(f"MEMPM is traced with theta=(from, to), got {', '.join(given) or 'nothing'}")
-        ends = sorted(self.check_values({"theta": end})["theta"] for end in check_pair(given["theta"], "theta"))
-        if ends[0] == ends[1]:
+        pair = check_pair(given["theta"], "theta")
+        low, high = sorted(self.check_values({"theta": end})["theta"] for end in pair)
+        if low == high:
             raise InputError(f"theta must be a pair with different ends, got {given['theta']!r:.100}")
-        path = trace_weights(self.moments, (ends[0], ends[1]), eps, progress)
+        path = trace_weights(self.moments, (low, high), eps, progress)
         return replace(path, linear=self.inner.linear, machine=self)
 
     def check_values(self, values: Mapping[str, Any]) -> dict[str, float]:
@@ -215,63 +218,71 @@ class MEMPM:
 
     def found(self, theta: float, found: Search, **options: Any) -> Solution:
         """Solution at the best point found, moved to where the objective is stationary, with the search as proof."""
-        end = self.inner.ends[1]
-        if found.q == end:  # no room for the negatives: the slope that is best for the positives alone
-            slope = MomentSlope(self.inner.family.slopes(self.inner.family.of_ratio(0.0).y))
-            said: dict[str, Any] = {"source": self.inner.direct, "status": self.inner.direct, "timing": {}}
-            solution = self.inner.complete({"u_plus": end}, slope, polish=False, **said)
-        else:
-            solution = self.inner.solve(u_plus=found.q, **options)
+        _, end = self.inner.ends
+        solution = self._best_for_positives(end) if found.q == end else self.inner.solve(u_plus=found.q, **options)
         inside = 0.0 < found.q < end
         if inside:
-            nearby = [node.q for node in found.nodes]
-            k = nearby.index(found.q)
-            best = self._stationary(theta, nearby[k - 1], nearby[k + 1], solution.numbers["t"])
-            moved = self.inner.solve(u_plus=best, **options)
-            if _value(theta, moved) >= _value(theta, solution):
-                solution = moved
+            solution = self._moved(theta, solution, found, options)
         value = _value(theta, solution)
-        judged = judge(
-            -value,
-            -max(found.bound, value),
-            [],
-            {**solution.numbers, "theta": theta},
-            stationarity={
-                "point of the curve": solution.certificate.residual,
-                "stationarity": self._residual(theta, solution) if inside else 0.0,
-            },
-            scale=1.0,
-        ).revised(shortfall=0.0)
+        stationarity = {
+            "point of the curve": solution.certificate.residual,
+            "stationarity": self._residual(theta, solution) if inside else 0.0,
+        }
+        numbers = {**solution.numbers, "theta": theta}
+        judged = judge(-value, -max(found.bound, value), [], numbers, stationarity=stationarity, scale=1.0)
+        programs = len(found.nodes) - 2
         return replace(
             solution,
-            evidence=Evidence(judged),
-            status=f"{solution.status}, {len(found.nodes) - 2} programs",
+            evidence=Evidence(judged.revised(shortfall=0.0)),
+            status=f"{solution.status}, {programs} programs",
             values={"theta": theta},
             notes=(*solution.notes, *self._notes(theta, value, found.q)),
         )
 
+    def _best_for_positives(self, end: float) -> Solution:
+        """Solution at the end of the curve where the negatives have no guarantee."""
+        slope = self.inner.slope_of(self.inner.family.of_ratio(0.0))
+        how: dict[str, Any] = {"source": self.inner.direct, "status": self.inner.direct, "timing": {}}
+        return self.inner.complete({"u_plus": end}, slope, polish=False, **how)
+
+    def _moved(self, theta: float, solution: Solution, found: Search, options: Mapping[str, Any]) -> Solution:
+        """Solution where the objective is stationary, between the neighbours of the best point; the better one."""
+        distances = [node.q for node in found.nodes]
+        best = distances.index(found.q)
+        u_plus = self._stationary(theta, distances[best - 1], distances[best + 1], solution.numbers["t"])
+        moved = self.inner.solve(u_plus=u_plus, **options)
+        return moved if _value(theta, moved) >= _value(theta, solution) else solution
+
     def _stationary(self, theta: float, low: float, high: float, start: float) -> float:
         """Return the u_plus near the best one found at which the derivative along the curve vanishes."""
+        family = self.inner.family
+
+        def derivative(log_t: float) -> float:
+            return self._derivative(theta, float(np.exp(log_t)))
+
         step = 1e-3
         for _ in range(12):
-            ends = np.log(start) - step, np.log(start) + step
-            signs = [self._derivative(theta, float(np.exp(s))) for s in ends]
-            if signs[0] * signs[1] < 0:
-                root = brentq(lambda s: self._derivative(theta, float(np.exp(s))), *ends, xtol=1e-15, rtol=1e-15)
-                return float(np.clip(self.inner.family.of_ratio(np.exp(root)).plus, low, high))
+            first = np.log(start) - step
+            last = np.log(start) + step
+            if derivative(first) * derivative(last) < 0:
+                root = brentq(derivative, first, last, xtol=1e-15, rtol=1e-15)
+                return float(np.clip(family.of_ratio(np.exp(root)).plus, low, high))
             step *= 2
-        return float(self.inner.family.of_ratio(start).plus)
+        return float(family.of_ratio(start).plus)
 
     def _derivative(self, theta: float, t: float) -> float:
         """Derivative of the objective along the curve, up to a positive factor."""
-        here = self.inner.family.of_ratio(t)
-        return _balance(theta, *(float(v) for v in (here.u_minus, here.u_plus, here.plus, here.minus)))
+        at = self.inner.family.of_ratio(t)
+        return _balance(theta, float(at.u_minus), float(at.u_plus), float(at.plus), float(at.minus))
 
     def _residual(self, theta: float, solution: Solution) -> float:
-        plus, minus = self.moments.spread(solution.numbers["w"])
-        return abs(_balance(theta, solution.numbers["u_minus"], solution.numbers["u_plus"], plus, minus))
+        """Residual of the optimality condition of a solution."""
+        numbers = solution.numbers
+        plus, minus = self.moments.spread(numbers["w"])
+        return abs(_balance(theta, numbers["u_minus"], numbers["u_plus"], plus, minus))
 
     def _notes(self, theta: float, value: float, q: float) -> tuple[str, ...]:
+        """Sentences on a supremum that no hyperplane attains, and on labels that guarantee more."""
         notes = []
         if not 0.0 < q < self.inner.ends[1]:
             which = "positives" if q == 0.0 else "negatives"
@@ -289,12 +300,14 @@ class MEMPM:
 
 
 def _value(theta: float, solution: Solution) -> float:
+    """Weighted guarantee of the hyperplane of a solution."""
     return weighted_guarantee(theta, solution.numbers["u_minus"], solution.numbers["u_plus"])
 
 
 def _balance(theta: float, u_minus: float, u_plus: float, plus: float, minus: float) -> float:
     """Difference of the two sides of the optimality condition, as a share of their sum."""
-    gain, loss = theta * _slope(u_minus) * plus, (1 - theta) * _slope(u_plus) * minus
+    gain = theta * _slope(u_minus) * plus
+    loss = (1 - theta) * _slope(u_plus) * minus
     return (gain - loss) / (gain + loss)
 
 

@@ -42,7 +42,10 @@ from typing import Any
 from paretoclf.distributions.gaussian.moments import chebyshev
 from paretoclf.formulations.on_moments import MomentSlope
 from paretoclf.formulations.pareto_gaussian import PAGE, ParetoGaussian
-from paretoclf.proof.evidence import Judged
+from paretoclf.proof.verdicts.evidence import Judged
+
+#: Conditions of `ParetoGaussian` at lambda = 1.
+_KKT = {name: formula.replace(r"\lambda\ge0", r"1\ge0").replace(r"\lambda ", "") for name, formula in PAGE.kkt.items()}
 
 
 class MinimaxProbabilityMachine(ParetoGaussian):
@@ -78,10 +81,7 @@ class MinimaxProbabilityMachine(ParetoGaussian):
         primal=PAGE.primal.replace(r"(\lambda)", "").replace(r"\lambda", ""),
         lagrangian=PAGE.lagrangian.replace(r"\lambda", ""),
         dual=PAGE.dual.replace(r"\lambda", "1"),
-        kkt={
-            name: formula.replace(r"\lambda\ge0", r"1\ge0").replace(r"\lambda ", "")
-            for name, formula in PAGE.kkt.items()
-        },
+        kkt=_KKT,
         signs={"z": "positive: it is the optimal value", "h_+, h_-": "vectors of length 1"},
         recovery=(
             "$\\kappa=1/V^*$, $w=a$, $b=-a\\cdot\\mu_++\\kappa\\|R_+a\\|$; each class is classified correctly with "
@@ -93,6 +93,7 @@ class MinimaxProbabilityMachine(ParetoGaussian):
 
     @property
     def _weight(self) -> Any:
+        """Weight of the negatives in the programs: 1."""
         return 1.0
 
     def lam(self, values: Mapping[str, float]) -> float:

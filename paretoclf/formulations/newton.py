@@ -33,29 +33,37 @@ def minimise_risk(F: Samples, y: Array, costs: Array, ridge: float, loss: Loss) 
     (0.666666666667, True)
     """
     Z = np.column_stack([dense(F), np.ones(y.size)])
-    weight = np.append(np.full(Z.shape[1] - 1, ridge), 0.0)
-    theta = np.zeros(Z.shape[1])
+    ridges = np.append(np.full(Z.shape[1] - 1, ridge), 0.0)
+    theta = np.zeros(Z.shape[1])  # w and b
 
     def risk(theta: Array) -> float:
-        return 0.5 * float(weight @ theta**2) + float(costs @ loss.value(y * (Z @ theta)))
+        losses = loss.value(y * (Z @ theta))
+        return 0.5 * float(ridges @ theta**2) + float(costs @ losses)
+
+    def gradient_at(margins: Array) -> Array:
+        pulls = y * costs * loss.slope(margins)
+        return ridges * theta + Z.T @ pulls
 
     value = risk(theta)
-    last = 0
+    full_steps = 0
     for _ in range(STEPS):
-        u = y * (Z @ theta)
-        gradient = weight * theta + Z.T @ (y * costs * loss.slope(u))
-        size = np.abs(weight * theta) + np.abs(Z).T @ np.abs(costs * loss.slope(u))
+        margins = y * (Z @ theta)
+        gradient = gradient_at(margins)
+        pulls = np.abs(costs * loss.slope(margins))
+        size = np.abs(ridges * theta) + np.abs(Z).T @ pulls
         if np.all(np.abs(gradient) <= 4e-15 * size):
             break
-        # A floor under the curvature keeps the system regular where a tail of the loss is flat.
-        bend = costs * np.maximum(loss.curvature(u), 1e-12)
-        step = -cho_solve(cho_factor((Z.T * bend) @ Z + np.diag(weight)), gradient)
+        # A lower bound on the curvature keeps the system regular where a tail of the loss is flat.
+        curvature = costs * np.maximum(loss.curvature(margins), 1e-12)
+        hessian = (Z.T * curvature) @ Z + np.diag(ridges)
+        step = -cho_solve(cho_factor(hessian), gradient)
         descent = float(gradient @ step)
         if -descent <= 1e-10 * value:
             # So close that values differ by rounding only: full steps converge quadratically.
-            theta, last = theta + step, last + 1
+            theta = theta + step
             value = risk(theta)
-            if last == LAST:
+            full_steps += 1
+            if full_steps == LAST:
                 break
             continue
         length = 1.0
@@ -66,9 +74,10 @@ def minimise_risk(F: Samples, y: Array, costs: Array, ridge: float, loss: Loss) 
             length /= 2
         else:
             break  # the value cannot be made smaller
-        theta, value = theta + length * step, new
-    u = y * (Z @ theta)
-    gradient = weight * theta + Z.T @ (y * costs * loss.slope(u))
-    if not np.max(np.abs(gradient)) <= 1e-7 * (1.0 + float(costs.sum()) * (1.0 + float(np.abs(Z).max()))):
+        theta = theta + length * step
+        value = new
+    gradient = gradient_at(y * (Z @ theta))
+    largest = 1.0 + float(np.abs(Z).max())
+    if not np.max(np.abs(gradient)) <= 1e-7 * (1.0 + float(costs.sum()) * largest):
         raise SolveError(f"Newton's method did not converge for the {loss.name} loss; rescale the features")
     return theta[:-1], float(theta[-1])

@@ -11,21 +11,21 @@ import numpy as np
 
 from paretoclf.common.checks import Array, check_labels
 from paretoclf.distributions.gaussian.estimation import Estimate, check_reg, check_shrinkage, estimates
-from paretoclf.distributions.gaussian.family import Family
+from paretoclf.distributions.gaussian.family import Family, Members
 from paretoclf.distributions.gaussian.moments import Distances, Moments
 from paretoclf.distributions.gaussian.span import coefficients
 from paretoclf.formulations.base import Formulation
 from paretoclf.problem.classifiers import KernelRule, LinearRule, Rule
 from paretoclf.problem.gram import Gram
 from paretoclf.problem.samples import Samples
-from paretoclf.proof.evidence import Judged
-from paretoclf.proof.solution import Solution
-from paretoclf.solve.model import Form
+from paretoclf.proof.verdicts.evidence import Judged
+from paretoclf.proof.verdicts.solution import Solution
+from paretoclf.solve.models.model import Form
 
 
 @dataclass(frozen=True, eq=False)
 class MomentSlope:
-    """What is read from a solved program: a slope, and with a kernel the coefficients that imply it."""
+    """Slope that is read from a solved program, with a kernel also the coefficients that imply it."""
 
     a: Array = field(repr=False)
     tau: float | None = None
@@ -131,6 +131,10 @@ class MomentFormulation(Formulation):
         z = found["dual"]["balance"] if "dual" in found else found["primal"]["z"]
         return MomentSlope(self.moments.white.slope(z))
 
+    def slope_of(self, member: Members) -> MomentSlope:
+        """Return the slope of a member of the family."""
+        return MomentSlope(self.family.slopes(member.y))
+
     def distances(self, solution: Solution) -> Distances:
         """Distances of the two means from the hyperplane of a solution, and with them its rates."""
         return Distances(solution.numbers["u_minus"], solution.numbers["u_plus"])
@@ -146,7 +150,7 @@ class MomentFormulation(Formulation):
         return super().certified(values, self._implied(values, point), **how)
 
     def _implied(self, values: Mapping[str, float], point: MomentSlope) -> MomentSlope:
-        """With a kernel: coefficients, and the slope that they imply. That one is judged."""
+        """Return a slope with its coefficients, as the coefficients imply it; without a kernel the slope itself."""
         if self.gram is None or self.y is None or self.gram.linear:
             return point
         a = point.a / float(point.a @ self.moments.delta)
@@ -154,8 +158,9 @@ class MomentFormulation(Formulation):
         weights = (1.0, t) if t < np.inf else (0.0, 1.0)
         plus, minus = self.moments.spread(a)
         k = weights[0] * plus**2 + weights[1] * minus**2  # a . delta = 1
-        found = self._estimates
-        ridge, kept = (found[0].ridge, found[1].ridge), (found[0].kept, found[1].kept)
+        of_plus, of_minus = self._estimates
+        ridge = of_plus.ridge, of_minus.ridge
+        kept = of_plus.kept, of_minus.kept
         coef = coefficients(self.gram, self.y, a, k, weights, ridge, kept)
         return MomentSlope(np.asarray(self.gram.factor.T @ coef), point.tau, coef)
 
@@ -168,5 +173,6 @@ def with_coefficients(judged: Judged, point: MomentSlope) -> Judged:
     """Add the coefficients of a slope, in the scale it was judged in, to the numbers of its judgement."""
     if point.coef is None:
         return judged
-    scale = float(judged.numbers["w"] @ point.a) / float(point.a @ point.a)
+    slope = point.a
+    scale = float(judged.numbers["w"] @ slope) / float(slope @ slope)
     return replace(judged, numbers={**judged.numbers, "coef": scale * point.coef})

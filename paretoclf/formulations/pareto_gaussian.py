@@ -19,7 +19,7 @@ own side of it, and the true negative and positive rates are :math:`\Phi(u_-)` a
    \quad\text{s.t.}\quad z\delta=R_+^\top h_++R_-^\top h_-\ \ [a],\qquad |h_+|\le1\ \ [s_+\ge0],\qquad
    |h_-|\le\lambda\ \ [s_-\ge0].
 
-**Multipliers.** That of the normalisation is :math:`z=V^*>0`; those of the two cones are
+**Multipliers.** The multiplier of the normalisation is :math:`z=V^*>0`; those of the two cones are
 :math:`h_+=R_+a/\|R_+a\|` and :math:`h_-=\lambda R_-a/\|R_-a\|`. In the dual the multiplier of the balance is the slope
 itself, with this sign, and those of the balls are the two standard deviations. In words: the ellipsoids of radius
 :math:`1/z` around :math:`\mu_+` and :math:`\lambda/z` around :math:`\mu_-` touch, and the hyperplane separates them.
@@ -56,10 +56,10 @@ from paretoclf.common.checks import Array
 from paretoclf.distributions.gaussian.judges import judge_weighted_sum
 from paretoclf.formulations.base import POSITIVE, Range
 from paretoclf.formulations.on_moments import MomentFormulation, MomentSlope, with_coefficients
-from paretoclf.proof.evidence import Judged
-from paretoclf.proof.solution import Solution
-from paretoclf.solve.lazily import cp
-from paretoclf.solve.statement import Statement
+from paretoclf.proof.verdicts.evidence import Judged
+from paretoclf.proof.verdicts.solution import Solution
+from paretoclf.solve.models.lazily import cp
+from paretoclf.solve.models.statement import Statement
 
 PAGE = Statement(
     title="Pareto-optimal classification of two Gaussian classes",
@@ -138,39 +138,40 @@ class ParetoGaussian(MomentFormulation):
     @cached_property
     def primal(self) -> cp.Problem:
         """The primal: variables z (whitened slope), s_plus and s_minus."""
-        w, lam = self.moments.white, self._weight
-        z, s_plus, s_minus = (
-            cp.Variable(self.moments.d, name="z"),
-            cp.Variable(name="s_plus"),
-            cp.Variable(name="s_minus"),
-        )
+        white = self.moments.white
+        z = cp.Variable(self.moments.d, name="z")
+        s_plus = cp.Variable(name="s_plus")
+        s_minus = cp.Variable(name="s_minus")
+        normalisation = 1 - white.direction @ z == 0
+        positives = cp.norm(cp.multiply(white.plus, z), 2) <= s_plus
+        negatives = cp.norm(cp.multiply(white.minus, z), 2) <= s_minus
         constraints = [
-            (1 - w.direction @ z == 0).set_label("normalisation"),
-            (cp.norm(cp.multiply(w.plus, z), 2) <= s_plus).set_label("positives"),
-            (cp.norm(cp.multiply(w.minus, z), 2) <= s_minus).set_label("negatives"),
+            normalisation.set_label("normalisation"),
+            positives.set_label("positives"),
+            negatives.set_label("negatives"),
         ]
-        return cp.Problem(cp.Minimize((s_plus + lam * s_minus) / w.length), constraints)
+        return cp.Problem(cp.Minimize((s_plus + self._weight * s_minus) / white.length), constraints)
 
     @cached_property
     def dual(self) -> cp.Problem:
         """The dual: variables value (z of the statement, times the length), h_plus and h_minus."""
-        w, d, lam = self.moments.white, self.moments.d, self._weight
-        value, h_plus, h_minus = (
-            cp.Variable(name="value"),
-            cp.Variable(d, name="h_plus"),
-            cp.Variable(d, name="h_minus"),
-        )
+        white = self.moments.white
+        value = cp.Variable(name="value")
+        h_plus = cp.Variable(self.moments.d, name="h_plus")
+        h_minus = cp.Variable(self.moments.d, name="h_minus")
+        balance = value * white.direction - cp.multiply(white.plus, h_plus) - cp.multiply(white.minus, h_minus) == 0
+        positives = cp.norm(h_plus, 2) <= 1
+        negatives = cp.norm(h_minus, 2) <= self._weight
         constraints = [
-            (value * w.direction - cp.multiply(w.plus, h_plus) - cp.multiply(w.minus, h_minus) == 0).set_label(
-                "balance"
-            ),
-            (cp.norm(h_plus, 2) <= 1).set_label("ball of the positives"),
-            (cp.norm(h_minus, 2) <= lam).set_label("ball of the negatives"),
+            balance.set_label("balance"),
+            positives.set_label("ball of the positives"),
+            negatives.set_label("ball of the negatives"),
         ]
-        return cp.Problem(cp.Minimize(-value / w.length), constraints)
+        return cp.Problem(cp.Minimize(-value / white.length), constraints)
 
     @property
     def _weight(self) -> Any:
+        """Weight of the negatives in the programs: a parameter, or a number."""
         return self.parameters["lam"]
 
     def lam(self, values: Mapping[str, float]) -> float:
@@ -188,4 +189,4 @@ class ParetoGaussian(MomentFormulation):
 
     def refined(self, values: Mapping[str, float], point: MomentSlope, solution: Solution) -> MomentSlope:
         """Return the member of the family with this weight: one equation in log t."""
-        return MomentSlope(self.family.slopes(self.family.of_weight(self.lam(values)).y))
+        return self.slope_of(self.family.of_weight(self.lam(values)))

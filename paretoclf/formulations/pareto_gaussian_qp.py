@@ -1,8 +1,8 @@
 r"""Pareto-optimal linear classification of two Gaussian classes, as a quadratic program with one equation.
 
 Means :math:`\mu_\pm`, covariances :math:`\Sigma_\pm=R_\pm^\top R_\pm\succ0`, :math:`\delta=\mu_+-\mu_-\ne0`, weight
-:math:`t\ge0`. The same classifiers as those of :mod:`paretoclf.formulations.pareto_gaussian`, with variances in place
-of standard deviations: the problem for :math:`t` has the slope of the problem for :math:`\lambda=t\,\|R_-a\|/\|R_+a\|`.
+:math:`t\ge0`. Its classifiers are those of :mod:`paretoclf.formulations.pareto_gaussian`, with variances in place of
+standard deviations: the problem for :math:`t` has the slope of the problem for :math:`\lambda=t\,\|R_-a\|/\|R_+a\|`.
 
 **Primal**
 
@@ -16,8 +16,8 @@ of standard deviations: the problem for :math:`t` has the slope of the problem f
 
    \min_{\nu,h_\pm}\ |h_+|^2+t|h_-|^2-2\nu\quad\text{s.t.}\quad \nu\delta=R_+^\top h_++tR_-^\top h_-\ \ [2a].
 
-**Multipliers.** That of the normalisation is :math:`2\nu`, twice the optimal value; :math:`h_\pm=R_\pm a`. In the dual
-the multiplier of the balance is :math:`2a`, with this sign.
+**Multipliers.** The multiplier of the normalisation is :math:`2\nu`, twice the optimal value; :math:`h_\pm=R_\pm a`. In
+the dual the multiplier of the balance is :math:`2a`, with this sign.
 
 **Closed form.** :math:`a=M^{-1}\delta/D(t)` with :math:`M=\Sigma_++t\Sigma_-` and :math:`D(t)=\delta^\top
 M^{-1}\delta`.
@@ -41,10 +41,10 @@ from paretoclf.common.checks import Array
 from paretoclf.distributions.gaussian.judges import judge_squared_sum
 from paretoclf.formulations.base import NONNEGATIVE
 from paretoclf.formulations.on_moments import MomentFormulation, MomentSlope, with_coefficients
-from paretoclf.proof.evidence import Judged
-from paretoclf.proof.solution import Solution
-from paretoclf.solve.lazily import cp
-from paretoclf.solve.statement import Statement
+from paretoclf.proof.verdicts.evidence import Judged
+from paretoclf.proof.verdicts.solution import Solution
+from paretoclf.solve.models.lazily import cp
+from paretoclf.solve.models.statement import Statement
 
 PAGE = Statement(
     title="Pareto-optimal classification of two Gaussian classes, as a quadratic program",
@@ -98,22 +98,27 @@ class ParetoGaussianQP(MomentFormulation):
     @cached_property
     def primal(self) -> cp.Problem:
         """The primal: variable z (whitened slope)."""
-        w, t = self.moments.white, self.parameters["t"]
+        white = self.moments.white
         z = cp.Variable(self.moments.d, name="z")
-        normalisation = (1 - w.direction @ z == 0).set_label("normalisation")
-        variances = cp.sum_squares(cp.multiply(w.plus, z)) + t * cp.sum_squares(cp.multiply(w.minus, z))
-        return cp.Problem(cp.Minimize(variances / w.length**2), [normalisation])
+        normalisation = 1 - white.direction @ z == 0
+        variance_plus = cp.sum_squares(cp.multiply(white.plus, z))
+        variance_minus = cp.sum_squares(cp.multiply(white.minus, z))
+        value = variance_plus + self.parameters["t"] * variance_minus
+        return cp.Problem(cp.Minimize(value / white.length**2), [normalisation.set_label("normalisation")])
 
     @cached_property
     def dual(self) -> cp.Problem:
         """The dual: variables nu (of the statement, times the squared length), h_plus and h_minus."""
-        w, d, t = self.moments.white, self.moments.d, self.parameters["t"]
-        nu, h_plus, h_minus = cp.Variable(name="nu"), cp.Variable(d, name="h_plus"), cp.Variable(d, name="h_minus")
-        balance = (nu * w.direction - cp.multiply(w.plus, h_plus) - t * cp.multiply(w.minus, h_minus) == 0).set_label(
-            "balance"
-        )
+        white = self.moments.white
+        t = self.parameters["t"]
+        nu = cp.Variable(name="nu")
+        h_plus = cp.Variable(self.moments.d, name="h_plus")
+        h_minus = cp.Variable(self.moments.d, name="h_minus")
+        of_plus = cp.multiply(white.plus, h_plus)
+        of_minus = t * cp.multiply(white.minus, h_minus)
+        balance = nu * white.direction - of_plus - of_minus == 0
         value = cp.sum_squares(h_plus) + t * cp.sum_squares(h_minus) - 2 * nu
-        return cp.Problem(cp.Minimize(value / w.length**2), [balance])
+        return cp.Problem(cp.Minimize(value / white.length**2), [balance.set_label("balance")])
 
     def judge(self, values: Mapping[str, float], point: MomentSlope) -> Judged:
         """Certify a slope."""
@@ -125,4 +130,4 @@ class ParetoGaussianQP(MomentFormulation):
 
     def refined(self, values: Mapping[str, float], point: MomentSlope, solution: Solution) -> MomentSlope:
         """Return the closed form."""
-        return MomentSlope(self.family.slopes(self.family.of_ratio(values["t"]).y))
+        return self.slope_of(self.family.of_ratio(values["t"]))

@@ -51,14 +51,14 @@ from paretoclf.formulations.base import POSITIVE, Range, SampleFormulation
 from paretoclf.problem.classifiers import KernelRule, Rule
 from paretoclf.problem.costs import Costs
 from paretoclf.problem.lines import LineOfTau
-from paretoclf.proof.evidence import Judged
 from paretoclf.proof.points.hinge import judge_hinge
-from paretoclf.proof.soft_margin import SoftMargin
-from paretoclf.proof.solution import Solution
-from paretoclf.solve.lazily import cp
-from paretoclf.solve.model import Form
+from paretoclf.proof.points.soft_margin import SoftMargin
+from paretoclf.proof.verdicts.evidence import Judged
+from paretoclf.proof.verdicts.solution import Solution
+from paretoclf.solve.models.lazily import cp
+from paretoclf.solve.models.model import Form
+from paretoclf.solve.models.statement import Statement
 from paretoclf.solve.polish import polish
-from paretoclf.solve.statement import Statement
 
 PAGE = Statement(
     title="The quantile SVM",
@@ -127,15 +127,21 @@ class QuantileSVM(SampleFormulation):
     @cached_property
     def primal(self) -> cp.Problem:
         """The primal: variables w (in the feature space of the factor), xi, and b where there is a constant feature."""
-        (C_plus, C_minus), S = self._costs, self.signed
-        w, xi = cp.Variable(S.shape[1], name="w"), cp.Variable(self.n, name="xi")
-        loss = C_plus * cp.sum(xi[self.y > 0]) + C_minus * cp.sum(xi[self.y < 0])
-        norm2, f = cp.sum_squares(w), S @ w
+        C_plus, C_minus = self._costs
+        w = cp.Variable(self.gram.factor.shape[1], name="w")
+        xi = cp.Variable(self.n, name="xi")
+        loss_plus = C_plus * cp.sum(xi[self.y > 0])
+        loss_minus = C_minus * cp.sum(xi[self.y < 0])
+        squares = cp.sum_squares(w)
+        scores = self.signed @ w
         if self.bias:
             b = cp.Variable(name="b")
-            norm2, f = norm2 + cp.square(b), f + self.y * b
-        constraints = [(f >= 1 - xi).set_label("margin"), (xi >= 0).set_label("slack")]
-        return cp.Problem(cp.Minimize(norm2 / 2 + loss), constraints)
+            squares = squares + cp.square(b)
+            scores = scores + self.y * b
+        margin = scores >= 1 - xi
+        slack = xi >= 0
+        objective = squares / 2 + loss_plus + loss_minus
+        return cp.Problem(cp.Minimize(objective), [margin.set_label("margin"), slack.set_label("slack")])
 
     @cached_property
     def dual(self) -> cp.Problem:
@@ -145,8 +151,9 @@ class QuantileSVM(SampleFormulation):
         quadratic = cp.sum_squares(self.signed.T @ alpha)
         if self.bias:
             quadratic = quadratic + cp.square(self.y @ alpha)
-        caps = C_plus * (self.y > 0) + C_minus * (self.y < 0)
-        constraints = [(alpha >= 0).set_label("lower"), (alpha <= caps).set_label("upper")]
+        lower = alpha >= 0
+        upper = alpha <= C_plus * (self.y > 0) + C_minus * (self.y < 0)
+        constraints = [lower.set_label("lower"), upper.set_label("upper")]
         return cp.Problem(cp.Minimize(quadratic / 2 - cp.sum(alpha)), constraints)
 
     @cached_property
@@ -163,7 +170,9 @@ class QuantileSVM(SampleFormulation):
 
     def caps(self, tau: float) -> Array:
         """Weights ``c_i`` of the slacks, shape (n,)."""
-        return np.where(self.y > 0, 2 * (1 - tau) / self.n, 2 * tau / self.n)
+        plus = 2 * (1 - tau) / self.n
+        minus = 2 * tau / self.n
+        return np.where(self.y > 0, plus, minus)
 
     def costs(self, tau: float, lam: float) -> Costs:
         """Costs at which the 2C-SVM without intercept has the same solution.
@@ -174,7 +183,8 @@ class QuantileSVM(SampleFormulation):
         >>> QuantileSVM([[2.0], [-1.0]], [1, -1]).costs(0.25, 0.5)
         Costs(C_plus=1.5, C_minus=0.5)
         """
-        return Costs(2 * (1 - tau) / (self.n * lam), 2 * tau / (self.n * lam))
+        scale = self.n * lam
+        return Costs(C_plus=2 * (1 - tau) / scale, C_minus=2 * tau / scale)
 
     def read(self, found: Mapping[Form, Mapping[str, Any]]) -> dict[str, Any]:
         """Read the multipliers divided by lam, and w and b where the primal has them."""
@@ -187,8 +197,9 @@ class QuantileSVM(SampleFormulation):
         return {"beta": np.asarray(numbers["margin"]), "b": b, "w": w}
 
     def soft_margin(self, tau: float, lam: float) -> SoftMargin:
-        """What is judged."""
-        return SoftMargin.of(self.gram, self.y, self.caps(tau), lam=lam, intercept="feature" if self.bias else "none")
+        """Problem that the judge evaluates: caps, ridge, and how the intercept is penalised."""
+        intercept = "feature" if self.bias else "none"
+        return SoftMargin.of(self.gram, self.y, self.caps(tau), lam=lam, intercept=intercept)
 
     def judge(self, values: Mapping[str, float], point: Any) -> Judged:
         """Certify a point, with numpy."""
@@ -198,12 +209,14 @@ class QuantileSVM(SampleFormulation):
 
     def classifier(self, values: Mapping[str, float], numbers: Mapping[str, Any]) -> Rule:
         """Read the classifier from the multipliers."""
-        return KernelRule(self.gram, self.y * numbers["alpha"] / values["lam"], float(numbers["b"]))
+        coef = self.y * numbers["alpha"] / values["lam"]
+        return KernelRule(self.gram, coef, float(numbers["b"]))
 
     def refined(self, values: Mapping[str, float], point: Any, solution: Solution) -> dict[str, Any]:
         """Refine the multipliers on their active set."""
-        problem = LineOfTau(self.gram, self.y, self.bias, values["lam"], (values["tau"], values["tau"])).problem
-        beta = polish(problem, solution.alpha / values["lam"], np.zeros(0)).alpha
+        tau, lam = values["tau"], values["lam"]
+        problem = LineOfTau(self.gram, self.y, self.bias, lam, (tau, tau)).problem
+        beta = polish(problem, solution.alpha / lam, np.zeros(0)).alpha
         return {"beta": beta, "b": np.nan if self.bias else 0.0, "w": None}
 
     def complete(self, values: Mapping[str, float], point: Any, **how: Any) -> Solution:
@@ -237,8 +250,8 @@ def minimiser(eta: float, tau: float) -> tuple[float, float]:
     eta, tau = check_inside(eta, "eta"), check_inside(tau, "tau")
     slopes = (-(1 - tau) * eta, tau - eta, tau * (1 - eta))
     kinks = (-np.inf, -1.0, 1.0, np.inf)
-    flat = [k for k, slope in enumerate(slopes) if slope == 0]
+    flat = [piece for piece, slope in enumerate(slopes) if slope == 0]
     if flat:
         return kinks[flat[0]], kinks[flat[-1] + 1]
-    at = kinks[sum(slope < 0 for slope in slopes)]
-    return (at, at)
+    only = kinks[sum(slope < 0 for slope in slopes)]
+    return only, only

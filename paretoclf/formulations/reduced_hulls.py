@@ -24,7 +24,7 @@ from paretoclf.common.errors import InputError, SolveError
 from paretoclf.common.linear_programs import linprog
 from paretoclf.problem.gram import Gram
 from paretoclf.problem.samples import Samples, dense, largest, middle, moved, signed
-from paretoclf.proof.solution import Solution
+from paretoclf.proof.verdicts.solution import Solution
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class ReducedHulls:
     weights : array of shape (n,)
         Weights of the two points, of sum 1 in each class.
     solution : Solution
-        That of the 2nu-SVM, with certificate and classifier.
+        Solution of the 2nu-SVM, with certificate and classifier.
     """
 
     gram: Gram = field(repr=False)
@@ -54,7 +54,8 @@ class ReducedHulls:
     def distance(self) -> float:
         """Distance of the two points, 0 where the hulls meet."""
         signed_weights = self.y * self.weights
-        return float(np.sqrt(max(0.0, float(signed_weights @ self.gram.matvec(signed_weights)))))
+        square = float(signed_weights @ self.gram.matvec(signed_weights))
+        return float(np.sqrt(max(0.0, square)))
 
     @property
     def meet(self) -> bool:
@@ -72,26 +73,44 @@ class ReducedHulls:
         return self._point(-1)
 
     def _point(self, sign: int) -> Array:
+        """Nearest point of the hull of one class."""
         if not self.gram.quadratic.width:
             raise InputError("the points exist in the samples' space for the linear kernel only; use weights")
         return self.gram.quadratic.slope(np.where(self.y == sign, self.weights, 0.0))
 
     def outline(self, sign: int, directions: int = 360) -> Array:
-        """Corners of a reduced hull of samples in the plane, in order, shape (k, 2): farthest in so many directions."""
+        """Corners of a reduced hull of samples in the plane, in order, shape (k, 2): its farthest points in directions.
+
+        Parameters
+        ----------
+        sign : int
+            Label of the class, -1 or 1.
+        directions : int
+            Number of directions, evenly spaced.
+        """
         X = self.gram.features
         if self.gram.quadratic.width != 2:
             raise InputError("an outline exists for the linear kernel and two features only")
         nu = self.nu_plus if sign == 1 else self.nu_minus
-        angles = np.linspace(0, 2 * np.pi, directions, endpoint=False)
-        corners = [farthest(dense(X)[self.y == sign], nu, np.array([np.cos(angle), np.sin(angle)])) for angle in angles]
-        moved = [k for k, corner in enumerate(corners) if not np.allclose(corner, corners[k - 1], rtol=0, atol=1e-12)]
-        return np.array([corners[k] for k in moved] or corners[:1])
+        samples = dense(X)[self.y == sign]
+        corners = []
+        for angle in np.linspace(0, 2 * np.pi, directions, endpoint=False):
+            direction = np.array([np.cos(angle), np.sin(angle)])
+            corners.append(farthest(samples, nu, direction))
+        last = corners[-1:] + corners[:-1]
+        distinct = [each for each, before in zip(corners, last, strict=True) if not _equal(each, before)]
+        return np.array(distinct or corners[:1])
+
+
+def _equal(first: Array, second: Array) -> bool:
+    """Whether two points are equal but for rounding."""
+    return bool(np.allclose(first, second, rtol=0, atol=1e-12))
 
 
 def farthest(X: Array, nu: float, direction: Array) -> Array:
     """Point of the reduced hull of the rows of X that lies farthest in a direction.
 
-    Full weights ``1 / (nu n)`` go to the farthest samples, what is left to the next.
+    Full weights ``1 / (nu n)`` go to the farthest samples, and the rest to the next one.
 
     Examples
     --------
@@ -114,14 +133,18 @@ def largest_total(F: Samples, y: Array, caps: Array) -> tuple[float, Array]:
        \max_\alpha1^\top\alpha\quad\text{s.t.}\quad\sum_i\alpha_iy_ix_i=0,\quad y^\top\alpha=0,\quad0\le\alpha\le c.
     """
     F = moved(F, middle(F))  # the equations hold wherever the origin is, and the solver's tolerance is relative to F
-    reach = largest(F)
-    rows = (signed(F, y) @ sp.diags_array(1.0 / np.where(reach > 0, reach, 1.0))).T
+    scale = largest(F)
+    scale = np.where(scale > 0, scale, 1.0)
+    features = (signed(F, y) @ sp.diags_array(1.0 / scale)).T
     # In units of the caps, so that the program's own tolerances are relative to them.
-    equations = sp.vstack([sp.csr_array(rows), sp.csr_array(y[None, :])]) @ sp.diags_array(caps / caps.max())
-    found = linprog(-caps / caps.max(), A_eq=equations.tocsr(), b_eq=np.zeros(equations.shape[0]), bounds=(0, 1))
+    shares = caps / caps.max()
+    rows = sp.vstack([sp.csr_array(features), sp.csr_array(y[None, :])])
+    equations = (rows @ sp.diags_array(shares)).tocsr()
+    found = linprog(-shares, A_eq=equations, b_eq=np.zeros(equations.shape[0]), bounds=(0, 1))
     if found.status != 0:
         raise SolveError(f"the linear program of nu_star failed: {found.message}")
     alpha = np.clip(found.x, 0.0, 1.0) * caps
     total = float(alpha.sum())
-    # Rounding of the program is no common point of the hulls.
-    return (total, alpha) if total > 1e-9 * float(caps.sum()) else (0.0, np.zeros(y.size))
+    if total <= 1e-9 * float(caps.sum()):  # rounding of the program is no common point of the hulls
+        return 0.0, np.zeros(y.size)
+    return total, alpha

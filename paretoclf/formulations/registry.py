@@ -27,7 +27,7 @@ OURS = {
 }
 
 
-#: What is no convex program but a search over some of ours; with a statement, and solved in the same way.
+#: Searches over some of our formulations, no convex programs; with a statement, and solved in the same way.
 SEARCHES = {"MEMPM": "mempm"}
 
 
@@ -40,9 +40,7 @@ def formulations() -> dict[str, type[Formulation]]:
     >>> next(iter(formulations()))
     'TwoCSVM'
     """
-    found: dict[str, type[Formulation]] = {
-        name: getattr(import_module(f"paretoclf.formulations.{module}"), name) for name, module in OURS.items()
-    }
+    found: dict[str, type[Formulation]] = {name: _imported(name, module) for name, module in OURS.items()}
     for cls in _subclasses(Formulation):  # type: ignore[type-abstract]  # any class may be abstract
         if not (cls.__module__.startswith("paretoclf.") or inspect.isabstract(cls)):
             found.setdefault(cls.__name__, cls)
@@ -60,7 +58,7 @@ def listed() -> dict[str, Any]:
     """
     found = formulations()
     ours = {name: found.pop(name) for name in OURS}
-    searches = {name: getattr(import_module(f"paretoclf.formulations.{each}"), name) for name, each in SEARCHES.items()}
+    searches = {name: _imported(name, module) for name, module in SEARCHES.items()}
     return {**ours, **searches, **found}
 
 
@@ -73,7 +71,13 @@ def formulation(name: str) -> Any:
     raise InputError(f"NAME must be one of the formulations {', '.join(known)}, got {name!r}")
 
 
+def _imported(name: str, module: str) -> Any:
+    """Import a class from a module of this folder."""
+    return getattr(import_module(f"paretoclf.formulations.{module}"), name)
+
+
 def _subclasses(cls: type[Formulation]) -> Iterator[type[Formulation]]:
+    """All classes below a class, however deep."""
     for sub in cls.__subclasses__():
         yield sub
         yield from _subclasses(sub)

@@ -35,12 +35,12 @@ bound whenever :math:`\tau\Sigma_+-\Sigma_-+\mu\delta\delta^\top\succeq0`, :math
 **Why it is tight.** From any :math:`(v,V)` the point with entries :math:`\mathrm{sign}(h_j)\sqrt{V_j}` is feasible for
 the problem itself, and no worse.
 
-**Multipliers.** That of the bound is :math:`\tau`; :math:`\sigma_j=\tau-d_j\ge0`. The multiplier of the matrix
-inequality is :math:`Z=\begin{pmatrix}\cdot&v\\v^\top&1\end{pmatrix}` with :math:`V` on its diagonal.
+**Multipliers.** The multiplier of the bound is :math:`\tau`, and :math:`\sigma_j=\tau-d_j\ge0`. The multiplier of the
+matrix inequality is :math:`Z=\begin{pmatrix}\cdot&v\\v^\top&1\end{pmatrix}` with :math:`V` on its diagonal.
 
-**Recovery.** :math:`v` itself, and what is missing of the length :math:`\zeta-\zeta_{\min}` along the direction of the
-largest :math:`d_j`. Something is missing exactly in the hard case: :math:`h` vanishes there, :math:`\tau=\max d`, two
-optima are mirror images of each other, and the solver returns the middle of them (the lifted matrix has rank 2).
+**Recovery.** :math:`v` itself, extended to the length :math:`\zeta-\zeta_{\min}` along the direction of the largest
+:math:`d_j`. It is too short exactly in the hard case: :math:`h` vanishes there, :math:`\tau=\max d`, two optima are
+mirror images of each other, and the solver returns the middle of them (the lifted matrix has rank 2).
 Refined by the secular equation :math:`\sum_jh_j^2/(\tau-d_j)^2=\zeta-\zeta_{\min}`. Where
 :math:`\tau\Sigma_+-\Sigma_-\succeq0` the slope is Pareto optimal, with :math:`t=-1/\tau` in the family
 :math:`(\Sigma_++t\Sigma_-)a=k\delta`, :math:`u_-=t\sqrt{a^\top\Sigma_-a}/k<0` and :math:`u_+=\sqrt{a^\top\Sigma_+a}/k`.
@@ -48,6 +48,10 @@ Refined by the secular equation :math:`\sum_jh_j^2/(\tau-d_j)^2=\zeta-\zeta_{\mi
 **Equal means.** At :math:`\delta=0` no :math:`a` is feasible, here and in problem (3) (`ParetoGaussian`). But (4) and
 (5) have a solution, and `at_rate` returns it: :math:`u_+=-u_-\sqrt{\max_aa^\top\Sigma_-a/a^\top\Sigma_+a}`, at the
 eigenvector of the largest eigenvalue :math:`\tau` of the pair :math:`(\Sigma_-,\Sigma_+)`; its mirror image is as good.
+
+**Kernel.** As in section 6 of the paper: everything in the features of a factor of the kernel matrix, whose slopes are
+combinations of the samples. With ridges :math:`r_\pm` the whole feature space has nothing better where
+:math:`\tau r_+\ge r_-`; elsewhere a note says so.
 
 **Parameter.** ``zeta``. In the primal it is a right-hand side, in the dual it multiplies one variable: both are DPP.
 
@@ -78,15 +82,15 @@ from paretoclf.common.checks import Array, the_one_given
 from paretoclf.common.errors import InputError
 from paretoclf.distributions.gaussian.bounds import largest_distance
 from paretoclf.distributions.gaussian.judges import classified, judge_largest_spread, judge_widest
+from paretoclf.distributions.gaussian.span import coefficients
 from paretoclf.distributions.gaussian.trust_region import TrustRegion, secular
 from paretoclf.formulations.base import POSITIVE, Range
-from paretoclf.formulations.on_moments import MomentFormulation, MomentSlope
-from paretoclf.problem.classifiers import LinearRule, Rule
-from paretoclf.proof.evidence import Evidence, Judged, judge
-from paretoclf.proof.solution import Solution
-from paretoclf.solve.lazily import cp
-from paretoclf.solve.model import Form
-from paretoclf.solve.statement import Statement
+from paretoclf.formulations.on_moments import MomentFormulation, MomentSlope, with_coefficients
+from paretoclf.proof.verdicts.evidence import Evidence, Judged, judge
+from paretoclf.proof.verdicts.solution import Solution
+from paretoclf.solve.models.lazily import cp
+from paretoclf.solve.models.model import Form
+from paretoclf.solve.models.statement import Statement
 
 #: Rates of the outer segments.
 BELOW_HALF = Range(0, 0.5, closed=False)
@@ -137,14 +141,18 @@ class SProcedure(MomentFormulation):
 
     Parameters
     ----------
-    X : array or sparse matrix of shape (n, d)
+    X : array or sparse matrix of shape (n, d), or array of shape (n, n) if kernel is "precomputed"
         Samples. `from_moments` takes moments instead.
     y : array of shape (n,)
         Labels -1 and +1, both present.
+    kernel : optional
+        As for `ParetoGaussian`; reg must then usually be positive.
     reg : float or pair of floats
         Ridges added to the diagonals of the two sample covariances.
+    low_rank : int, float or sequence of int, optional
+        Replace the kernel by features; see `paretoclf.problem.low_rank`.
     shrinkage : float, "ledoit-wolf", "oas", or a pair of them
-        How far these are shrunk towards a sphere; see `Moments.from_samples`.
+        Shrinkage of the two sample covariances towards a sphere; see `Moments.from_samples`.
 
     References
     ----------
@@ -166,9 +174,6 @@ class SProcedure(MomentFormulation):
     page = PAGE
     without_difference = None
 
-    def __init__(self, X: Any, y: Any, *, reg: Any = 0.0, shrinkage: Any = 0.0) -> None:
-        super().__init__(X, y, reg=reg, shrinkage=shrinkage)
-
     @cached_property
     def region(self) -> TrustRegion:
         """The problem in coordinates in which both covariances are diagonal."""
@@ -185,37 +190,46 @@ class SProcedure(MomentFormulation):
 
     @property
     def unit(self) -> float:
-        """What the objectives of the two programs are in units of: zeta_min times the largest d."""
+        """Unit of the objectives of the two programs: zeta_min times the largest d."""
         return self.zeta_min * float(self.region.curvature.max())
 
     @cached_property
     def primal(self) -> cp.Problem:
         """The convex primal: variables v and V, the objective in units of `unit` and lengths in units of zeta_min."""
-        k, (d, h, c) = self._directions, self._data()
-        v, V = cp.Variable(k, name="v"), cp.Variable(k, name="V")
-        constraints = [
-            (cp.square(v) <= V).set_label("squares"),
-            (cp.sum(V) <= self.parameters["zeta"] / self.zeta_min - 1).set_label("bound on the positives"),
-        ]
-        return cp.Problem(cp.Minimize(-(d @ V) - 2 * (h @ v) - c), constraints)
+        k = self._directions
+        d, h, c = self._data()
+        v = cp.Variable(k, name="v")
+        V = cp.Variable(k, name="V")
+        squares = cp.square(v) <= V
+        bound = cp.sum(V) <= self.parameters["zeta"] / self.zeta_min - 1
+        constraints = [squares.set_label("squares"), bound.set_label("bound on the positives")]
+        objective = -(d @ V) - 2 * (h @ v) - c
+        return cp.Problem(cp.Minimize(objective), constraints)
 
     @cached_property
     def dual(self) -> cp.Problem:
         """The dual: variables tau (in units of the largest d) and s (in units of `unit`)."""
-        k, (d, h, c) = self._directions, self._data()
-        tau, s = cp.Variable(name="tau"), cp.Variable((1, 1), name="s")
+        k = self._directions
+        d, h, c = self._data()
+        tau = cp.Variable(name="tau")
+        s = cp.Variable((1, 1), name="s")
+        block = tau * np.eye(k) - np.diag(d)
         side = -h[:, None]
-        arrow = cp.bmat([[tau * np.eye(k) - np.diag(d), side], [side.T, s]]) >> 0
-        room = self.parameters["zeta"] / self.zeta_min - 1
-        return cp.Problem(cp.Minimize(tau * room + cp.sum(s) + c), [arrow.set_label("arrow")])
+        arrow = cp.bmat([[block, side], [side.T, s]]) >> 0
+        bound = self.parameters["zeta"] / self.zeta_min - 1
+        objective = tau * bound + cp.sum(s) + c
+        return cp.Problem(cp.Minimize(objective), [arrow.set_label("arrow")])
 
     def _data(self) -> tuple[Array, Array, float]:
-        """Return d, h and c in these units."""
-        r, root = self.region, np.sqrt(self.zeta_min)
-        return r.curvature * self.zeta_min / self.unit, r.linear * root / self.unit, r.constant / self.unit
+        """Return d, h and c, lengths in units of zeta_min and objectives in units of `unit`."""
+        region = self.region
+        d = region.curvature * self.zeta_min / self.unit
+        h = region.linear * np.sqrt(self.zeta_min) / self.unit
+        return d, h, region.constant / self.unit
 
     @property
     def _directions(self) -> int:
+        """Number of directions orthogonal to the difference of the means; InputError if there is none."""
         if self.moments.d == 1:
             raise InputError("the programs need two features: with one, only the slope 1 / delta is feasible")
         return self.moments.d - 1
@@ -231,32 +245,69 @@ class SProcedure(MomentFormulation):
         return numbers
 
     def closed_form(self, values: Mapping[str, float]) -> MomentSlope | None:
-        """Return the one feasible slope where there is no room: at zeta_min, and for one feature.
+        """Return the slope where only one is feasible: at zeta_min, and for one feature.
 
         There the best bound is approached as tau grows, and no multiplier attains it.
         """
         if self.moments.d > 1 and values["zeta"] > self.zeta_min * (1 + 1e-12):
             return None
-        r = self.region
+        region = self.region
         if self.moments.d == 1:
-            return MomentSlope(r.center, 0.0)
-        return MomentSlope(r.center, 1e16 * max(r.constant / r.zeta_min, float(r.curvature.max())))
+            return MomentSlope(region.center, 0.0)
+        largest = max(region.constant / region.zeta_min, float(region.curvature.max()))
+        return MomentSlope(region.center, 1e16 * largest)
 
     def read(self, found: Mapping[Form, Mapping[str, Any]]) -> MomentSlope:
         """Read v and tau, from either program; extend v to the length of V along the top direction."""
-        r = self.region
         if "dual" in found:
-            Z = np.asarray(found["dual"]["arrow"])
-            v, squares, tau = Z[:-1, -1] / Z[-1, -1], np.diagonal(Z)[:-1] / Z[-1, -1], found["dual"]["tau"]
+            numbers = found["dual"]
+            Z = np.asarray(numbers["arrow"])
+            corner = Z[-1, -1]
+            v = Z[:-1, -1] / corner
+            squares = np.diagonal(Z)[:-1] / corner
+            tau = numbers["tau"]
         else:
-            v, squares = found["primal"]["v"], found["primal"]["V"]
-            tau = found["primal"]["bound on the positives"]
-        long = extended(r, np.sqrt(self.zeta_min) * np.asarray(v), self.zeta_min * float(np.sum(squares)))
-        return MomentSlope(r.slope(long), float(tau) * self.unit / self.zeta_min)
+            numbers = found["primal"]
+            v = numbers["v"]
+            squares = numbers["V"]
+            tau = numbers["bound on the positives"]
+        region = self.region
+        point = np.sqrt(self.zeta_min) * np.asarray(v)
+        size = self.zeta_min * float(np.sum(squares))
+        return MomentSlope(region.slope(extended(region, point, size)), float(tau) * self.unit / self.zeta_min)
 
     def judge(self, values: Mapping[str, float], point: MomentSlope) -> Judged:
         """Certify a slope and its tau."""
-        return judge_largest_spread(self.moments, point.a, point.tau or 0.0, values["zeta"])
+        return with_coefficients(judge_largest_spread(self.moments, point.a, point.tau or 0.0, values["zeta"]), point)
+
+    def _implied(self, values: Mapping[str, float], point: MomentSlope) -> MomentSlope:
+        """Return a slope with its coefficients, as these imply it; without a kernel the slope itself."""
+        if self.gram is None or self.linear:
+            return point
+        a = point.a / float(point.a @ self.moments.delta)
+        coef = self._coefficients(a, point.tau or 0.0)
+        return MomentSlope(np.asarray(self.gram.factor.T @ coef), point.tau, coef)
+
+    def _coefficients(self, a: Array, tau: float) -> Array:
+        """Coefficients of the samples for a slope with ``(tau Sigma_plus - Sigma_minus) a = -mu delta``."""
+        assert self.gram is not None
+        assert self.y is not None
+        plus, minus = self.moments.spread(a)
+        of_plus, of_minus = self._estimates
+        ridge, kept = (of_plus.ridge, of_minus.ridge), (of_plus.kept, of_minus.kept)
+        return coefficients(self.gram, self.y, a, tau * plus**2 - minus**2, (tau, -1.0), ridge, kept)
+
+    def _beyond_the_samples(self, tau: float) -> tuple[str, ...]:
+        """Say where directions that no sample has would make the variance of the negatives larger still."""
+        if self.linear:
+            return ()
+        of_plus, of_minus = self._estimates
+        if tau * of_plus.ridge >= of_minus.ridge:
+            return ()
+        return (
+            "Best in the span of the samples alone: with a ridge, directions that no sample has would have more "
+            "variance of the negatives for that of the positives",
+        )
 
     def refined(self, values: Mapping[str, float], point: MomentSlope, solution: Solution) -> MomentSlope:
         """Solve the secular equation."""
@@ -266,6 +317,7 @@ class SProcedure(MomentFormulation):
     def complete(self, values: Mapping[str, float], point: MomentSlope, *, polish: bool, **how: Any) -> Solution:
         """Certify the point; in the hard case say that it is not the only one."""
         solution = super().complete(values, point, polish=polish, **how)
+        solution = replace(solution, notes=(*solution.notes, *self._beyond_the_samples(solution.numbers["tau"])))
         if not secular(self.region, values["zeta"]).hard:
             return solution
         where, others = "direction", "its mirror image there is"
@@ -295,7 +347,7 @@ class SProcedure(MomentFormulation):
         Returns
         -------
         Solution
-            That of the minimisation of minus the other distance.
+            Solution of the minimisation of minus the other distance.
 
         Raises
         ------
@@ -327,76 +379,83 @@ class SProcedure(MomentFormulation):
         if tpr is not None:
             numbers |= {"w": -numbers["w"], "b": -numbers["b"], "t": 1 / numbers["t"]}
             numbers |= {"u_minus": numbers["u_plus"], "u_plus": numbers["u_minus"]}
+            numbers |= {"coef": -numbers["coef"]} if "coef" in numbers else {}
         evidence = Evidence(replace(solution.evidence.judged, numbers=numbers))
-        rule = LinearRule(numbers["w"], numbers["b"], names=self.names)
+        rule = self.classifier({}, numbers)
         return replace(solution, classifier=rule, evidence=evidence, values={name: float(rate)})
 
     def _exchanged(self) -> SProcedure:
-        """The same problem with the names of the classes exchanged."""
+        """Return the problem with the names of the classes exchanged."""
         other = SProcedure.__new__(SProcedure)
-        other.gram, other.X, other.y, other.reg = None, None, None, (0.0, 0.0)
+        other.gram, other.X, other.reg = self.gram, self.X, (self.reg[1], self.reg[0])
+        other.y = None if self.y is None else -self.y
         other.moments = self.moments.swapped()
+        if not self.linear:
+            other._estimates = (self._estimates[1], self._estimates[0])
         return other
 
     def _at_distance(self, q: float, options: Mapping[str, Any]) -> Solution:
         """Best hyperplane at a negative distance q of the negatives' mean."""
         if self.moments.equal_means:
             judged = judge_widest(self.moments, q)
-            rule = LinearRule(judged.numbers["w"], judged.numbers["b"], names=self.names)
+            if not self.linear:
+                coef = self._coefficients(judged.numbers["w"], judged.numbers["tau"])
+                judged = replace(judged, numbers={**judged.numbers, "coef": coef})
+            rule = self.classifier({}, judged.numbers)
             notes = ("its mirror image in the common mean is as good",)
             return Solution(rule, Evidence(judged), source=self.direct, status=self.direct, notes=notes)
 
-        def at(room: float) -> Solution:
-            return self.solve(zeta=self.zeta_min * (1 + float(np.exp(room))), **options)
+        solution, tau = self._inner_solution(q, options)
+        slope = solution.numbers["w"]
+        plus, minus = self.moments.spread(slope)
+        u_plus = (1 - q * minus) / plus
+        b = -float(slope @ self.moments.mu_minus) - q * minus
+        bound = largest_distance(self.moments, tau, q)
+        numbers = {**solution.numbers, **classified(self.moments, slope, b, -1 / tau), "tau": tau}
+        stationarity = {"inner problem": solution.certificate.residual}
+        scale = max(abs(u_plus), 1.0)
+        judged = judge(-u_plus, -bound, [], numbers, stationarity=stationarity, scale=scale).revised(shortfall=0.0)
+        return replace(solution, classifier=self.classifier({}, numbers), evidence=Evidence(judged))
 
-        def excess(room: float) -> float:
-            # Where mu < 0, h / mu is u_minus; beyond, no hyperplane of the curve has this slope.
-            solved = at(room)
+    def _inner_solution(self, q: float, options: Mapping[str, Any]) -> tuple[Solution, float]:
+        """Solution of the inner problem whose slope is best at a negative distance q, and its multiplier tau."""
+
+        def at(log_growth: float) -> Solution:
+            """Solution at zeta_min times 1 plus the exponential of a number."""
+            return self.solve(zeta=self.zeta_min * (1 + float(np.exp(log_growth))), **options)
+
+        def excess(log_growth: float) -> float:
+            """Distance q over that of the solution, minus 1: where mu < 0, h / mu is u_minus.
+
+            Beyond, no hyperplane of the curve has this slope.
+            """
+            solved = at(log_growth)
             h = float(np.sqrt(max(-solved.value, 0.0)))
             return float(solved.numbers["mu"]) * q / h - 1.0
 
         low, high = -6.0, 0.0
         while low > -24.0 and excess(low) < 0:
             low -= 6.0
-        if self.moments.d == 1 or low <= -24.0:  # the slope of smallest variance is best: there is no room for another
+        if self.moments.d == 1 or low <= -24.0:  # the slope of smallest variance is best
             solution = self.solve(zeta=self.zeta_min, **options)
-            a = solution.numbers["w"]
-            plus, minus = self.moments.spread(a)
-            tau = (minus - q * minus**2) / (-q * plus**2)
-        else:
-            while excess(high) > 0:
-                high += 3.0
-            solution = at(float(brentq(excess, low, high, xtol=1e-13, rtol=1e-13)))
-            a, tau = solution.numbers["w"], solution.numbers["tau"]
-        plus, minus = self.moments.spread(a)
-        u_plus = (1 - q * minus) / plus
-        b = -float(a @ self.moments.mu_minus) - q * minus
-        bound = largest_distance(self.moments, tau, q)
-        judged = judge(
-            -u_plus,
-            -bound,
-            [],
-            {**solution.numbers, **classified(self.moments, a, b, -1 / tau), "tau": tau},
-            stationarity={"inner problem": solution.certificate.residual},
-            scale=max(abs(u_plus), 1.0),
-        ).revised(shortfall=0.0)
-        return replace(solution, classifier=LinearRule(a, b, names=self.names), evidence=Evidence(judged))
-
-    def classifier(self, values: Mapping[str, float], numbers: Mapping[str, Any]) -> Rule:
-        """Return the linear rule; its threshold is through the negatives' mean where it is not Pareto optimal."""
-        return LinearRule(numbers["w"], numbers["b"], names=self.names)
+            plus, minus = self.moments.spread(solution.numbers["w"])
+            return solution, (minus - q * minus**2) / (-q * plus**2)
+        while excess(high) > 0:
+            high += 3.0
+        solution = at(float(brentq(excess, low, high, xtol=1e-13, rtol=1e-13)))
+        return solution, solution.numbers["tau"]
 
 
 def extended(region: TrustRegion, v: Array, size: float) -> Array:
-    """Point whose squared length is size: v, and what is missing along the first top direction, away from 0.
+    """Point whose squared length is size: v, made longer along the first top direction, away from 0.
 
-    Where v is an average of optima, as a solver returns it in the hard case, this is one of them.
+    Where v is an average of optima, as a solver returns it in the hard case, the result is one of them.
     """
     missing = size - float(v @ v)
     if missing <= 0:
         return v
     top = int(np.argmax(region.curvature))
     sign = -1.0 if region.linear[top] < 0 else 1.0
-    out = v.copy()
-    out[top] = sign * float(np.sqrt(v[top] ** 2 + missing))
-    return out
+    longer = v.copy()
+    longer[top] = sign * float(np.sqrt(v[top] ** 2 + missing))
+    return longer

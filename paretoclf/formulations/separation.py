@@ -1,4 +1,4 @@
-"""Whether a hyperplane separates two classes: a linear program, and its answer's proof."""
+"""The separation of two classes by a hyperplane: a linear program, and the proof of its answer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from paretoclf.problem.samples import Samples, dense, largest, middle, moved, si
 
 @dataclass(frozen=True)
 class Separation:
-    """Outcome of the program.
+    """Whether two classes can be separated, and the proof if not.
 
     Attributes
     ----------
@@ -54,28 +54,39 @@ def separate(F: Samples, y: Array) -> Separation:
     """
     n, d = F.shape
     F = moved(F, middle(F))
-    reach = largest(F)
-    reach = np.where(reach > 0, reach, 1.0)
-    Z = sp.csr_array(F) @ sp.diags_array(1.0 / reach) if sp.issparse(F) else F / reach
-    left = sp.hstack([-sp.csr_array(signed(Z, y)), sp.csr_array(-y[:, None]), sp.csr_array(np.ones((n, 1)))]).tocsr()
+    scale = largest(F)
+    scale = np.where(scale > 0, scale, 1.0)
+    Z = sp.csr_array(F) @ sp.diags_array(1.0 / scale) if sp.issparse(F) else F / scale
+    # Variables w, b and t; the rows say t - y_i (w . x_i + b) <= 0.
+    of_slope = -sp.csr_array(signed(Z, y))
+    of_intercept = sp.csr_array(-y[:, None])
+    of_margin = sp.csr_array(np.ones((n, 1)))
+    rows = sp.hstack([of_slope, of_intercept, of_margin]).tocsr()
     cost = np.append(np.zeros(d + 1), -1.0)
     bounds = [(-1.0, 1.0)] * d + [(None, None), (None, None)]
-    found = linprog(cost, A_ub=left, b_ub=np.zeros(n), bounds=bounds, method="highs")
+    found = linprog(cost, A_ub=rows, b_ub=np.zeros(n), bounds=bounds, method="highs")
     if found.status != 0:
         raise SolveError(f"the separation program failed: {found.message}")
     weights = np.maximum(-np.asarray(found.ineqlin.marginals), 0.0)
     for sign in (1, -1):
-        weights[y == sign] /= max(float(weights[y == sign].sum()), np.finfo(float).tiny)
-    distance = float(np.max(np.abs(np.asarray(Z.T @ (y * weights)))))
+        here = y == sign
+        weights[here] /= max(float(weights[here].sum()), np.finfo(float).tiny)
+    difference = np.asarray(Z.T @ (y * weights))
+    distance = float(np.max(np.abs(difference)))
     # The program resolves a billionth of the spread. Classes closer than that nearly touch between the samples with
-    # weights: the hyperplane with margin 1 at those may do what its own does not.
+    # weights: the hyperplane with margin 1 at those may separate where its own does not.
     near = weights > WEIGHTED
-    rows = np.column_stack([dense(Z[near]), np.ones(np.count_nonzero(near))])
-    slopes = found.x[:d], np.linalg.lstsq(rows, y[near], rcond=None)[0][:d]
-    return Separation(any(_separates(Z, y, w) for w in slopes), weights, distance)
+    with_constant = np.column_stack([dense(Z[near]), np.ones(np.count_nonzero(near))])
+    with_margin_one = np.linalg.lstsq(with_constant, y[near], rcond=None)[0][:d]
+    separable = any(_separates(Z, y, slope) for slope in (found.x[:d], with_margin_one))
+    return Separation(separable, weights, distance)
 
 
-def _separates(Z: Samples, y: Array, w: Array) -> bool:
+def _separates(Z: Samples, y: Array, slope: Array) -> bool:
     """Whether all scores of one class are above all of the other by more than their rounding."""
-    scores, rounding = Z @ w, (w.size + 2) * np.finfo(float).eps * float(np.max(abs(Z) @ np.abs(w)))
-    return bool(np.min(scores[y > 0]) - np.max(scores[y < 0]) > 2 * rounding)
+    scores = Z @ slope
+    largest_sum = float(np.max(abs(Z) @ np.abs(slope)))
+    rounding = (slope.size + 2) * np.finfo(float).eps * largest_sum
+    lowest_positive = np.min(scores[y > 0])
+    highest_negative = np.max(scores[y < 0])
+    return bool(lowest_positive - highest_negative > 2 * rounding)

@@ -54,14 +54,14 @@ from paretoclf.formulations.base import POSITIVE, SampleFormulation, margins_rea
 from paretoclf.formulations.newton import minimise_risk
 from paretoclf.problem.classifiers import KernelRule, Rule
 from paretoclf.problem.intercepts import best_intercepts, point_of
-from paretoclf.proof.evidence import Judged
 from paretoclf.proof.points.losses import Loss, loss_of
 from paretoclf.proof.points.risk import judge_risk
-from paretoclf.proof.solution import Solution
-from paretoclf.solve.complete import vertex_of
-from paretoclf.solve.lazily import cp
-from paretoclf.solve.model import Form
-from paretoclf.solve.statement import Statement
+from paretoclf.proof.verdicts.evidence import Judged
+from paretoclf.proof.verdicts.solution import Solution
+from paretoclf.solve.models.lazily import cp
+from paretoclf.solve.models.model import Form
+from paretoclf.solve.models.statement import Statement
+from paretoclf.solve.vertices import vertex_of
 
 PAGE = Statement(
     title="Surrogate risks with asymmetric costs",
@@ -144,52 +144,67 @@ class SurrogateRisk(SampleFormulation):
     @cached_property
     def primal(self) -> cp.Problem:
         """The primal: variables w, b and u (for the hinge, xi)."""
-        S, y = self.signed, self.y
-        w, b = cp.Variable(S.shape[1], name="w"), cp.Variable(name="b")
+        w = cp.Variable(self.gram.factor.shape[1], name="w")
+        b = cp.Variable(name="b")
         norm = self.parameters["ridge"] * cp.sum_squares(w) / 2
-        f = S @ w + y * b
+        scores = self.signed @ w + self.y * b
         if self.loss.name == "hinge":
             xi = cp.Variable(self.n, name="xi")
-            constraints = [(f >= 1 - xi).set_label("margin"), (xi >= 0).set_label("slack")]
-            return cp.Problem(cp.Minimize(norm + self._weighed(lambda i: cp.sum(xi[i]))), constraints)
+            margin = scores >= 1 - xi
+            slack = xi >= 0
+            loss = self._weighed(lambda here: cp.sum(xi[here]))
+            return cp.Problem(cp.Minimize(norm + loss), [margin.set_label("margin"), slack.set_label("slack")])
         u = cp.Variable(self.n, name="u")
         if self.loss.name == "square":
-            loss = self._weighed(lambda i: cp.sum_squares(u[i] - 1) / 2)
+            loss = self._weighed(lambda here: cp.sum_squares(u[here] - 1) / 2)
         elif self.loss.name == "logistic":
-            loss = self._weighed(lambda i: cp.sum(cp.logistic(-u[i])))
+            loss = self._weighed(lambda here: cp.sum(cp.logistic(-u[here])))
         else:
-            bend, target, slope, constant = (self._model(k) for k in ("bend", "target", "slope", "constant"))
-            loss = cp.sum_squares(cp.multiply(bend, u) - target) / 2 + slope @ u + constant
-        return cp.Problem(cp.Minimize(norm + loss), [(u - f == 0).set_label("margin")])
+            bend, target, slope, constant = (self._model(part) for part in ("bend", "target", "slope", "constant"))
+            quadratic = cp.sum_squares(cp.multiply(bend, u) - target) / 2
+            loss = quadratic + slope @ u + constant
+        margin = u - scores == 0
+        return cp.Problem(cp.Minimize(norm + loss), [margin.set_label("margin")])
 
     @cached_property
     def dual(self) -> cp.Problem:
         """The dual: variable alpha (for the erf loss, v with alpha = -(slope + bend v))."""
-        S, y = self.signed, self.y
         if self.loss.name == "erf":
-            v = cp.Variable(self.n, name="v")
-            bend, slope, target = (self._model(k) for k in ("bend / root", "slope / root", "target"))
-            root_alpha = -(slope + cp.multiply(bend, v))
-            quadratic = cp.sum_squares(S.T @ root_alpha) / 2
-            # alpha'u0 = -slope'u0 - target'v, and slope'u0 is inside the constant of the model.
-            conjugate = cp.sum_squares(v) / 2 + target @ v - self._model("constant")
-            return cp.Problem(cp.Minimize(quadratic + conjugate), [(y @ root_alpha == 0).set_label("balance")])
+            return self._dual_of_model()
         alpha = cp.Variable(self.n, name="alpha")
-        inverse = self._following("1 / ridge", lambda p: 1.0 / p["ridge"])
-        quadratic = inverse * cp.sum_squares(S.T @ alpha) / 2
-        caps = self.parameters["C_plus"] * (y > 0) + self.parameters["C_minus"] * (y < 0)
-        constraints = [(y @ alpha == 0).set_label("balance")]
+        inverse = self._following("1 / ridge", lambda given: 1.0 / given["ridge"])
+        quadratic = inverse * cp.sum_squares(self.signed.T @ alpha) / 2
+        positives = self.y > 0
+        negatives = self.y < 0
+        caps = self.parameters["C_plus"] * positives + self.parameters["C_minus"] * negatives
+        balance = self.y @ alpha == 0
+        constraints = [balance.set_label("balance")]
         if self.loss.name == "square":
-            plus = self._following("1 / C_plus", lambda p: 1.0 / p["C_plus"])
-            minus = self._following("1 / C_minus", lambda p: 1.0 / p["C_minus"])
-            squares = plus * cp.sum_squares(alpha[y > 0]) + minus * cp.sum_squares(alpha[y < 0])
-            conjugate = squares / 2 - cp.sum(alpha)
+            plus = self._following("1 / C_plus", lambda given: 1.0 / given["C_plus"])
+            minus = self._following("1 / C_minus", lambda given: 1.0 / given["C_minus"])
+            squares_plus = plus * cp.sum_squares(alpha[positives])
+            squares_minus = minus * cp.sum_squares(alpha[negatives])
+            conjugate = (squares_plus + squares_minus) / 2 - cp.sum(alpha)
         elif self.loss.name == "hinge":
             conjugate = -cp.sum(alpha)
-            constraints += [(alpha >= 0).set_label("lower"), (alpha <= caps).set_label("upper")]
+            lower = alpha >= 0
+            upper = alpha <= caps
+            constraints += [lower.set_label("lower"), upper.set_label("upper")]
         else:
-            conjugate = cp.sum(cp.rel_entr(alpha, caps) + cp.rel_entr(caps - alpha, caps))
+            entropies = cp.rel_entr(alpha, caps) + cp.rel_entr(caps - alpha, caps)
+            conjugate = cp.sum(entropies)
         return cp.Problem(cp.Minimize(quadratic + conjugate), constraints)
+
+    def _dual_of_model(self) -> cp.Problem:
+        """The dual of the quadratic model of the erf risk: variable v."""
+        v = cp.Variable(self.n, name="v")
+        bend, slope, target = (self._model(part) for part in ("bend / root", "slope / root", "target"))
+        root_alpha = -(slope + cp.multiply(bend, v))
+        quadratic = cp.sum_squares(self.signed.T @ root_alpha) / 2
+        # alpha'u0 = -slope'u0 - target'v, and slope'u0 is inside the constant of the model.
+        conjugate = cp.sum_squares(v) / 2 + target @ v - self._model("constant")
+        balance = self.y @ root_alpha == 0
+        return cp.Problem(cp.Minimize(quadratic + conjugate), [balance.set_label("balance")])
 
     def check_values(self, values: Mapping[str, Any]) -> dict[str, float]:
         """Return the parameters as floats; the ridge is 1 where it is not given."""
@@ -210,14 +225,16 @@ class SurrogateRisk(SampleFormulation):
     def judge(self, values: Mapping[str, float], point: Any) -> Judged:
         """Certify a point, with numpy."""
         costs = self.costs(values)
+        ridge = values["ridge"]
         alpha = point["alpha"]
         if np.isfinite(self.loss.low):
             alpha = np.clip(alpha, self.loss.low * costs, self.loss.high * costs)
-        return judge_risk(self.gram, self.y, costs, values["ridge"], self.loss, alpha, point["b"], w=point["w"])
+        return judge_risk(self.gram, self.y, costs, ridge, self.loss, alpha, point["b"], w=point["w"])
 
     def classifier(self, values: Mapping[str, float], numbers: Mapping[str, Any]) -> Rule:
         """Read the classifier from multipliers and intercept."""
-        return KernelRule(self.gram, self.y * numbers["alpha"] / values["ridge"], float(numbers["b"]))
+        coef = self.y * numbers["alpha"] / values["ridge"]
+        return KernelRule(self.gram, coef, float(numbers["b"]))
 
     def refined(self, values: Mapping[str, float], point: Any, solution: Solution) -> dict[str, Any] | None:
         """Refine the logistic loss by Newton's method, the hinge on its active set."""
@@ -232,14 +249,19 @@ class SurrogateRisk(SampleFormulation):
 
     def _newton(self, values: Mapping[str, float]) -> dict[str, Any]:
         """Minimise by Newton's method; for the square loss that is one linear system."""
-        F, costs = self.gram.factor, self.costs(values)
-        w, b = minimise_risk(F, self.y, costs, values["ridge"], self.loss)
-        alpha = -costs * self.loss.slope(self.y * (F @ w + b))
+        costs = self.costs(values)
+        w, b = minimise_risk(self.gram.factor, self.y, costs, values["ridge"], self.loss)
+        alpha = -costs * self.loss.slope(self._margins(w, b))
         return {"alpha": alpha, "b": b, "w": self.gram.quadratic.own(w)}
+
+    def _margins(self, w: Array, b: float) -> Array:
+        """Margins ``y f`` of the samples, for a slope in the features of the Gram's factor."""
+        return np.asarray(self.y * (self.gram.factor @ w + b))
 
     def _vertex(self, values: Mapping[str, float], point: Any) -> dict[str, Any]:
         """Refine multipliers of the hinge on their active set: those of the 2C-SVM, times the ridge."""
-        caps, ridge = self.costs(values) / values["ridge"], values["ridge"]
+        ridge = values["ridge"]
+        caps = self.costs(values) / ridge
         found = vertex_of(self.gram, self.y, caps, point["alpha"] / ridge, point["b"])
         scores = self.gram.quadratic.scores(self.y * found.alpha, found.w)
         b = point_of(best_intercepts(self.y, caps, scores))
@@ -247,31 +269,31 @@ class SurrogateRisk(SampleFormulation):
 
     def _following(self, name: str, of: Callable[[dict[str, float]], Any], shape: Any = (), **signs: bool) -> Any:
         """Make a parameter that follows the others."""
-        given = dict(self.parameters)
+        parameters = dict(self.parameters)
         signs = signs or {"nonneg": True}
-        return cp.CallbackParam(
-            callback=lambda: of({key: p.value for key, p in given.items()}), shape=shape, name=name, **signs
-        )
+
+        def value() -> Any:
+            return of({key: parameter.value for key, parameter in parameters.items()})
+
+        return cp.CallbackParam(callback=value, shape=shape, name=name, **signs)
 
     def _model(self, part: str) -> Any:
         """Part of the quadratic model of the erf risk at its minimiser, as a parameter."""
 
-        def value(p: dict[str, float]) -> Any:
-            costs, F = self.costs(p), self.gram.factor
-            w, b = minimise_risk(F, self.y, costs, p["ridge"], self.loss)
-            u = self.y * (F @ w + b)
-            bend, slope = np.sqrt(costs * self.loss.curvature(u)), costs * self.loss.slope(u)
-            root = np.sqrt(p["ridge"])
-            parts = {
-                "bend": bend,
-                "target": bend * u,
-                "slope": slope,
-                "constant": float(costs @ self.loss.value(u) - slope @ u),
-                "bend / root": bend / root,
-                "slope / root": slope / root,
-            }
-            return parts[part]
+        def value(given: dict[str, float]) -> Any:
+            return self._model_parts(given)[part]
 
-        scalar = part == "constant"
-        signs = {"nonneg": part.startswith("bend")}
-        return self._following(part, value, () if scalar else (self.n,), **signs)
+        shape = () if part == "constant" else (self.n,)
+        return self._following(part, value, shape, nonneg=part.startswith("bend"))
+
+    def _model_parts(self, values: Mapping[str, float]) -> dict[str, Any]:
+        """Value, slopes and roots of the curvatures of the losses at the minimiser; two also over the ridge's root."""
+        costs = self.costs(values)
+        root = np.sqrt(values["ridge"])
+        w, b = minimise_risk(self.gram.factor, self.y, costs, values["ridge"], self.loss)
+        margins = self._margins(w, b)
+        bend = np.sqrt(costs * self.loss.curvature(margins))
+        slope = costs * self.loss.slope(margins)
+        constant = float(costs @ self.loss.value(margins) - slope @ margins)
+        parts = {"bend": bend, "target": bend * margins, "slope": slope, "constant": constant}
+        return {**parts, "bend / root": bend / root, "slope / root": slope / root}

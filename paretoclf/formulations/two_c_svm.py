@@ -18,7 +18,7 @@ Samples :math:`x_i`, labels :math:`y_i=\pm1`, weights :math:`s_i\ge0`, costs :ma
    \quad\text{s.t.}\quad y^\top\alpha=0\ \ [b],\qquad \alpha_i\ge0\ \ [\lambda_i\ge0],\qquad
    \alpha_i\le c_i\ \ [\xi_i\ge0].
 
-**Multipliers.** Those of the margin constraints are :math:`\alpha`; those of :math:`\xi\ge0` are
+**Multipliers.** The multipliers of the margin constraints are :math:`\alpha`, those of :math:`\xi\ge0`
 :math:`\mu_i=c_i-\alpha_i`. In the dual the multiplier of the balance is the intercept :math:`b` itself, with this sign
 (a free number), those of the caps are the slacks :math:`\xi`, and :math:`y_if(x_i)-1=\lambda_i-\xi_i`.
 The slope is :math:`w=\sum_i\alpha_iy_ix_i`.
@@ -57,13 +57,13 @@ from paretoclf.formulations.base import NONNEGATIVE, SampleFormulation, margins_
 from paretoclf.problem.classifiers import Classifier
 from paretoclf.problem.costs import Costs, per_sample
 from paretoclf.problem.lines import LineOfCosts
-from paretoclf.proof.judged import make_solution
-from paretoclf.proof.solution import Solution
-from paretoclf.solve.complete import or_vertices
+from paretoclf.proof.points.judged_classifiers import make_solution
+from paretoclf.proof.verdicts.solution import Solution
 from paretoclf.solve.formulation import DEFAULT_SOLVER, solve_at
-from paretoclf.solve.lazily import cp
-from paretoclf.solve.model import Accuracy, Claim, Form, Point
-from paretoclf.solve.statement import Statement
+from paretoclf.solve.models.lazily import cp
+from paretoclf.solve.models.model import Accuracy, Claim, Form, Point
+from paretoclf.solve.models.statement import Statement
+from paretoclf.solve.vertices import or_vertices
 
 PAGE = Statement(
     title="The 2C-SVM",
@@ -159,13 +159,16 @@ class TwoCSVM(SampleFormulation):
     @cached_property
     def primal(self) -> cp.Problem:
         """The primal: variables w (in the feature space of the factor), b and xi."""
-        S, y = self.signed, self.y
-        w, b, xi = cp.Variable(S.shape[1], name="w"), cp.Variable(name="b"), cp.Variable(self.n, name="xi")
+        w = cp.Variable(self.gram.factor.shape[1], name="w")
+        b = cp.Variable(name="b")
+        xi = cp.Variable(self.n, name="xi")
         positives, negatives = self._weights()
-        loss = self.parameters["C_plus"] * (positives @ xi) + self.parameters["C_minus"] * (negatives @ xi)
-        margin = (S @ w + y * b >= 1 - xi).set_label("margin")
-        slack = (xi >= 0).set_label("slack")
-        return cp.Problem(cp.Minimize(0.5 * cp.sum_squares(w) + loss), [margin, slack])
+        loss_plus = self.parameters["C_plus"] * (positives @ xi)
+        loss_minus = self.parameters["C_minus"] * (negatives @ xi)
+        margin = self.signed @ w + self.y * b >= 1 - xi
+        slack = xi >= 0
+        objective = 0.5 * cp.sum_squares(w) + loss_plus + loss_minus
+        return cp.Problem(cp.Minimize(objective), [margin.set_label("margin"), slack.set_label("slack")])
 
     @cached_property
     def dual(self) -> cp.Problem:
@@ -177,12 +180,11 @@ class TwoCSVM(SampleFormulation):
             quadratic = cp.sum_squares(self.signed.T @ alpha)
         else:
             quadratic = cp.quad_form(alpha, cp.psd_wrap(y[:, None] * gram.matrix * y))
-        balance = (y @ alpha == 0).set_label("balance")
-        lower = (alpha >= 0).set_label("lower")
-        upper = (alpha <= positives * self.parameters["C_plus"] + negatives * self.parameters["C_minus"]).set_label(
-            "upper"
-        )
-        return cp.Problem(cp.Minimize(0.5 * quadratic - cp.sum(alpha)), [balance, lower, upper])
+        balance = y @ alpha == 0
+        lower = alpha >= 0
+        upper = alpha <= positives * self.parameters["C_plus"] + negatives * self.parameters["C_minus"]
+        constraints = [balance.set_label("balance"), lower.set_label("lower"), upper.set_label("upper")]
+        return cp.Problem(cp.Minimize(0.5 * quadratic - cp.sum(alpha)), constraints)
 
     def caps(self, C_plus: float, C_minus: float) -> Array:
         """Upper bound of each multiplier, ``sample_weight_i * C_{y_i}``, shape (n,)."""
@@ -256,6 +258,7 @@ class TwoCSVM(SampleFormulation):
         return self._completed(list(claims))
 
     def _completed(self, claims: list[Claim]) -> list[Solution]:
+        """Solutions of the claims, polished together where that is asked for."""
         solutions = [self._claimed(claim) for claim in claims]
         asked = [k for k, claim in enumerate(claims) if claim.polish and claim.point.b is not None]
         for k, better in zip(asked, or_vertices([solutions[k] for k in asked]), strict=True):
@@ -263,8 +266,9 @@ class TwoCSVM(SampleFormulation):
         return solutions
 
     def _claimed(self, claim: Claim) -> Solution:
-        """The solution that a claim is, its multipliers put into their box."""
-        costs, point = Costs(**claim.values), claim.point
+        """Solution of a claim, its multipliers clipped to their box."""
+        costs = Costs(**claim.values)
+        point = claim.point
         caps = self.sample_weight * per_sample(costs, self.y)
         alpha = np.clip(point.alpha, 0.0, caps)
         if point.b is None:

@@ -39,7 +39,7 @@ that of the 2C-SVM at :math:`C=1/(\rho n)`, :math:`C_+=\gamma C`, :math:`C_-=(1-
 :math:`\nu_\pm=1` included). Then the whole interval is reported, and its middle is used; of a half-line its finite end.
 
 **Reference.** Davenport, Baraniuk & Scott, TPAMI 32 (2010), section 2: problems :math:`(P_{2\nu})`, :math:`(D_{2\nu})`,
-Propositions 1-3, Theorems 1-3 (the :math:`\nu,\gamma` formula of our copy corrected: docs/reference/errata.md).
+Propositions 1-3, Theorems 1-3 (the :math:`\nu,\gamma` formula of our copy corrected: docs/research/errata.md).
 """
 
 from __future__ import annotations
@@ -64,15 +64,15 @@ from paretoclf.problem.nu import caps_of, equivalent_costs, nu_max, to_asymmetry
 from paretoclf.problem.operator.signed import Signed
 from paretoclf.problem.parametric_qp import ParametricQP
 from paretoclf.problem.samples import distinct
-from paretoclf.proof.evidence import Evidence, Judged
 from paretoclf.proof.points.hulls import judge_hulls
 from paretoclf.proof.points.meeting import largest_cancelling
-from paretoclf.proof.soft_margin import SoftMargin
-from paretoclf.proof.solution import Solution
-from paretoclf.solve.lazily import cp
-from paretoclf.solve.model import Form
+from paretoclf.proof.points.soft_margin import SoftMargin
+from paretoclf.proof.verdicts.evidence import Evidence, Judged
+from paretoclf.proof.verdicts.solution import Solution
+from paretoclf.solve.models.lazily import cp
+from paretoclf.solve.models.model import Form
+from paretoclf.solve.models.statement import Statement
 from paretoclf.solve.polish import polish
-from paretoclf.solve.statement import Statement
 
 PAGE = Statement(
     title="The 2nu-SVM",
@@ -166,29 +166,37 @@ class TwoNuSVM(SampleFormulation):
     @cached_property
     def primal(self) -> cp.Problem:
         """The primal: variables w (in the feature space of the factor), b, rho and xi."""
-        (nu, plus, minus), S, y = self._coefficients, self.signed, self.y
-        w, b, rho = cp.Variable(S.shape[1], name="w"), cp.Variable(name="b"), cp.Variable(name="rho")
+        nu, plus, minus = self._coefficients
+        w = cp.Variable(self.gram.factor.shape[1], name="w")
+        b = cp.Variable(name="b")
+        rho = cp.Variable(name="rho")
         xi = cp.Variable(self.n, name="xi")
-        loss = plus * cp.sum(xi[y > 0]) + minus * cp.sum(xi[y < 0])
-        constraints = [
-            (S @ w + y * b >= rho - xi).set_label("margin"),
-            (xi >= 0).set_label("slack"),
-            (rho >= 0).set_label("total"),
-        ]
-        return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 - nu * rho + loss), constraints)
+        loss_plus = plus * cp.sum(xi[self.y > 0])
+        loss_minus = minus * cp.sum(xi[self.y < 0])
+        margin = self.signed @ w + self.y * b >= rho - xi
+        slack = xi >= 0
+        total = rho >= 0
+        constraints = [margin.set_label("margin"), slack.set_label("slack"), total.set_label("total")]
+        objective = cp.sum_squares(w) / 2 - nu * rho + loss_plus + loss_minus
+        return cp.Problem(cp.Minimize(objective), constraints)
 
     @cached_property
     def dual(self) -> cp.Problem:
         """The dual: variable alpha. Written as a minimisation: its value is minus that of the primal."""
-        (nu, plus, minus), y = self._coefficients, self.y
+        nu, plus, minus = self._coefficients
         alpha = cp.Variable(self.n, name="alpha")
+        balance = self.y @ alpha == 0
+        lower = alpha >= 0
+        upper = alpha <= plus * (self.y > 0) + minus * (self.y < 0)
+        total = cp.sum(alpha) >= nu
         constraints = [
-            (y @ alpha == 0).set_label("balance"),
-            (alpha >= 0).set_label("lower"),
-            (alpha <= plus * (y > 0) + minus * (y < 0)).set_label("upper"),
-            (cp.sum(alpha) >= nu).set_label("total"),
+            balance.set_label("balance"),
+            lower.set_label("lower"),
+            upper.set_label("upper"),
+            total.set_label("total"),
         ]
-        return cp.Problem(cp.Minimize(cp.sum_squares(self.signed.T @ alpha) / 2), constraints)
+        objective = cp.sum_squares(self.signed.T @ alpha) / 2
+        return cp.Problem(cp.Minimize(objective), constraints)
 
     @cached_property
     def _coefficients(self) -> tuple[cp.Parameter, cp.Parameter, cp.Parameter]:
@@ -197,7 +205,7 @@ class TwoNuSVM(SampleFormulation):
 
         def follow(k: int, name: str) -> cp.Parameter:
             def value() -> float:
-                return self._numbers({name: p.value for name, p in given.items()})[k]
+                return self._numbers({key: parameter.value for key, parameter in given.items()})[k]
 
             return cp.CallbackParam(callback=value, nonneg=True, name=name)
 
@@ -210,6 +218,7 @@ class TwoNuSVM(SampleFormulation):
         return nu, asymmetry / self.n, (1 - asymmetry) / self.n
 
     def _pair(self, values: Mapping[str, float]) -> tuple[float, float]:
+        """``nu`` and ``asymmetry``, from either pair."""
         if "nu" in values:
             return values["nu"], values["asymmetry"]
         return self.to_asymmetry(values["nu_plus"], values["nu_minus"])
@@ -299,7 +308,8 @@ class TwoNuSVM(SampleFormulation):
     def classifier(self, values: Mapping[str, float], numbers: Mapping[str, Any]) -> Rule:
         """Read the classifier from multipliers and thresholds."""
         best = numbers["thresholds"]
-        return KernelRule(self.gram, self.y * numbers["alpha"], best.b, None if best.unique else best.b_interval)
+        interval = None if best.unique else best.b_interval
+        return KernelRule(self.gram, self.y * numbers["alpha"], best.b, interval)
 
     def complete(self, values: Mapping[str, float], point: Any, *, polish: bool, **how: Any) -> Solution:
         """Certify the point; report a trivial solution, intervals, and the costs of the equivalent 2C-SVM."""
@@ -309,10 +319,12 @@ class TwoNuSVM(SampleFormulation):
             return self._trivial(values, how, nu, asymmetry)
         if polish and solution.numbers["rho"] > 0:
             solution = self.better(solution, values, self.refined(values, point, solution), **how)
-        rho, best = solution.numbers["rho"], solution.numbers["thresholds"]
+        rho = solution.numbers["rho"]
+        best = solution.numbers["thresholds"]
         notes: tuple[str, ...] = ()
         if not best.unique:
-            (low, high), (least, most) = best.b_interval, best.rho_interval
+            low, high = best.b_interval
+            least, most = best.rho_interval
             notes = (
                 f"Not unique: every intercept in [{low:.6g}, {high:.6g}] is optimal, with rho in "
                 f"[{least:.6g}, {most:.6g}]; the middle is used, or the finite end.",
@@ -338,29 +350,37 @@ class TwoNuSVM(SampleFormulation):
         """
         solution = self.solve(nu_plus=nu_plus, nu_minus=nu_minus)
         nu, _ = self.to_asymmetry(nu_plus, nu_minus)
-        return ReducedHulls(self.gram, self.y, float(nu_plus), float(nu_minus), 2 * solution.alpha / nu, solution)
+        weights = 2 * solution.alpha / nu
+        return ReducedHulls(self.gram, self.y, float(nu_plus), float(nu_minus), weights, solution)
 
     def _hulls_may_meet(self, solution: Solution, nu: float) -> bool:
-        """Whether the distance of the reduced hulls, ``2 |w| / nu``, is small enough to be none."""
+        """Whether the distance of the reduced hulls, ``2 |w| / nu``, is so small that it may be 0."""
         largest = float(np.max(self.gram.diagonal()))
         return 8 * max(0.0, -solution.dual_value) <= (HULLS_MEET * nu) ** 2 * largest
 
     def refined(self, values: Mapping[str, float], point: Any, solution: Solution) -> dict[str, Any]:
         """Return the vertex next to a solution."""
         nu, plus, minus = self._numbers(values)
-        caps, numbers = np.where(self.y > 0, plus, minus), solution.numbers
-        rows, sums = np.vstack([self.y, -np.ones(self.n)]), np.array([[0.0, -nu]] * 2)
+        caps = np.where(self.y > 0, plus, minus)
+        # A box problem whose rows are y . alpha = 0 and -1 . alpha <= -nu, constant along its line.
+        rows = np.vstack([self.y, -np.ones(self.n)])
+        sums = np.array([[0.0, -nu]] * 2)
         form = Signed(self.gram.quadratic, self.y)
-        problem = ParametricQP.box(form, np.zeros(self.n), rows, np.stack([caps, caps]), sums)
+        bounds = np.stack([caps, caps])
+        problem = ParametricQP.box(form, np.zeros(self.n), rows, bounds, sums)
+        numbers = solution.numbers
         found = polish(problem, numbers["alpha"], np.array([numbers["b"], numbers["rho"]]))
         return {"alpha": found.alpha, "w": None}
 
     def _trivial(self, values: Mapping[str, float], how: Mapping[str, Any], nu: float, asymmetry: float) -> Solution:
+        """Solution without a classifier: multipliers whose slope is 0."""
         if nu == 0.0:
-            alpha, why = np.zeros(self.n), "nu = 0"
+            alpha = np.zeros(self.n)
+            why = "nu = 0"
         else:
-            top, most = self._largest_total(asymmetry)
-            alpha, why = most * (nu / top), f"nu = {nu:.6g} is at most nu_* = {top:.6g}"
+            nu_star, multipliers = self._largest_total(asymmetry)
+            alpha = multipliers * (nu / nu_star)
+            why = f"nu = {nu:.6g} is at most nu_* = {nu_star:.6g}"
         judged = self.judge(values, {"alpha": alpha, "w": self.gram.quadratic.zeros()})
         reason = f"trivial: w = 0, since {why}, and there is no classifier"
         return Solution(
@@ -374,13 +394,14 @@ class TwoNuSVM(SampleFormulation):
         )
 
     def _is_trivial(self, nu: float, asymmetry: float) -> bool:
-        """Whether nu is at most nu_star; where that cannot be told, it is not said."""
+        """Whether nu is at most nu_star; False where that cannot be told."""
         try:
             return nu == 0.0 or nu <= self.nu_star(asymmetry) * (1 + NU_ROUNDING)
         except SolveError:
             return False
 
     def _largest_total(self, asymmetry: float) -> tuple[float, Array]:
+        """Return nu_star and multipliers of this sum whose slope is 0; computed once for each asymmetry."""
         if asymmetry not in self._nu_star:
             caps = caps_of(asymmetry, self.y)
             if self.gram.strict:

@@ -1,14 +1,15 @@
-"""The one entry to exact paths: which path it is, is declared by the formulation."""
+"""Entry to all exact paths: the formulation declares which kind of path it has."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Protocol, TypedDict, Unpack, cast, overload
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict, Unpack, cast, overload
 
 from paretoclf.common.checks import check_share, what_it_is
 from paretoclf.common.errors import InputError, MovesMatrixError, NeedsConeError
 from paretoclf.common.files import AnyFile
-from paretoclf.common.progress import logger
+from paretoclf.common.progress import PathLimits, logger
 from paretoclf.common.threads import one_thread
 from paretoclf.problem.lines import (
     Homogeneous,
@@ -24,71 +25,75 @@ from paretoclf.problem.lines import (
 from paretoclf.problem.qp import QP
 
 if TYPE_CHECKING:
-    from paretoclf.path.cost import Path
-    from paretoclf.path.margins import MarginPath
-    from paretoclf.path.nu import NuPath
-    from paretoclf.path.of_cones import ConePath
-    from paretoclf.path.of_problem import ProblemPath
-    from paretoclf.path.quantile import QuantilePath
-    from paretoclf.proof.solution import Solution
+    from paretoclf.path.curves.curve_path import CurvePath
+    from paretoclf.path.programs.eps_path import ConePath
+    from paretoclf.path.programs.problem_path import ProblemPath
+    from paretoclf.path.svm.cost_path import Path
+    from paretoclf.path.svm.margin_path import MarginPath
+    from paretoclf.path.svm.nu_path import NuPath
+    from paretoclf.path.svm.quantile_path import QuantilePath
+    from paretoclf.proof.verdicts.solution import Solution
 
 
 class Program(Protocol):
-    """What a ``cvxpy.Problem`` is known by."""
+    """Attributes by which types tell a ``cvxpy.Problem``."""
 
     @property
     def objective(self) -> Any:
-        """What is minimised or maximised."""
+        """Objective that is minimised or maximised."""
         ...
 
     @property
     def constraints(self) -> Any:
-        """A list."""
+        """List of the constraints."""
         ...
 
 
 class _How(TypedDict, total=False):
-    """How any exact path is traced."""
+    """Options of any exact path."""
 
     certify: bool
     max_events: int | None
+    max_seconds: float | None
     progress: bool | None
 
 
 class _HowOfSamples(_How, total=False):
-    """The same of the four that have a tracker of their own."""
+    """Options of the four paths that have a tracker of their own."""
 
     engine: str | None
 
 
 class Searching(Protocol):
-    """What a search over formulations is known by."""
+    """Method by which types tell a search over formulations."""
 
     def trace_within(self, eps: float, given: Mapping[str, Any], progress: bool | None = None) -> Any:
-        """Its path within eps."""
+        """Trace its path within eps."""
         ...
 
 
 class Parametric(Protocol):
-    """What a formulation is known by."""
+    """Attribute by which types tell a formulation."""
 
     @property
     def domain(self) -> Mapping[str, Any]:
-        """Its parameters, with their ranges."""
+        """Parameters of the formulation, with their ranges."""
         ...
 
 
 @overload
-def trace(svm: Program | QP, start: Mapping[Any, Any], stop: Mapping[Any, Any], **how: Unpack[_How]) -> ProblemPath: ...
+def trace(
+    problem: Program | QP, start: Mapping[Any, Any], stop: Mapping[Any, Any], **how: Unpack[_How]
+) -> ProblemPath: ...
 
 
 @overload
-def trace(svm: Searching, *, eps: float, progress: bool | None = None, **others: Any) -> Any: ...
+def trace(problem: Searching, *, eps: float, progress: bool | None = None, **others: Any) -> Any: ...
 
 
 @overload
 def trace(
-    svm: Program | Parametric,
+    problem: Program | Parametric,
     start: Mapping[Any, Any] | None = None,
     stop: Mapping[Any, Any] | None = None,
     *,
@@ -100,33 +105,51 @@ def trace(
 
 
 @overload
-def trace(svm: Labelled, *, nu: Any, asymmetry: Any, **how: Unpack[_HowOfSamples]) -> NuPath: ...
+def trace(
+    problem: Program | Parametric,
+    start: Mapping[Any, Any] | None = None,
+    stop: Mapping[Any, Any] | None = None,
+    *,
+    curve: Literal[True],
+    progress: bool | None = None,
+    **others: Any,
+) -> CurvePath: ...
+
+
+@overload
+def trace(problem: Labelled, *, nu: Any, asymmetry: Any, **how: Unpack[_HowOfSamples]) -> NuPath: ...
 
 
 @overload
 def trace(
-    svm: Weighted, start: Any, stop: Any, *, hub: Path | Solution | None = None, **how: Unpack[_HowOfSamples]
+    problem: Weighted, start: Any, stop: Any, *, hub: Path | Solution | None = None, **how: Unpack[_HowOfSamples]
 ) -> Path: ...
 
 
 @overload
-def trace(svm: Homogeneous, *, tau: Any, lam: Any, **how: Unpack[_HowOfSamples]) -> QuantilePath: ...
+def trace(problem: Homogeneous, *, tau: Any, lam: Any, **how: Unpack[_HowOfSamples]) -> QuantilePath: ...
 
 
 @overload
 def trace(
-    svm: Ratio, *, theta: Any, C_plus: Any = None, C_minus: Any = None, **how: Unpack[_HowOfSamples]
+    problem: Ratio, *, theta: Any, C_plus: Any = None, C_minus: Any = None, **how: Unpack[_HowOfSamples]
 ) -> MarginPath: ...
 
 
 @overload
 def trace(
-    svm: Parametric, *, certify: bool = True, max_events: int | None = None, progress: bool | None = None, **others: Any
+    problem: Parametric,
+    *,
+    certify: bool = True,
+    max_events: int | None = None,
+    max_seconds: float | None = None,
+    progress: bool | None = None,
+    **others: Any,
 ) -> ProblemPath: ...
 
 
 def trace(
-    svm: Any,
+    problem: Any,
     start: Any = None,
     stop: Any = None,
     *,
@@ -141,16 +164,18 @@ def trace(
     engine: str | None = None,
     certify: bool = True,
     max_events: int | None = None,
+    max_seconds: float | None = None,
     progress: bool | None = None,
     eps: float | None = None,
     n_jobs: int | None = None,
+    curve: bool = False,
     **others: Any,
-) -> Path | QuantilePath | MarginPath | NuPath | ProblemPath | ConePath:
-    """Every optimal classifier, or every optimum of a quadratic or linear program, along a line of parameters, exactly.
+) -> Path | QuantilePath | MarginPath | NuPath | ProblemPath | ConePath | CurvePath:
+    """Trace every optimal classifier, or optimum of a quadratic or linear program, along a line of parameters, exactly.
 
     Parameters
     ----------
-    svm : TwoCSVM, QuantileSVM, BiobjectiveMargin, TwoNuSVM, or any formulation, or a cvxpy.Problem or QP
+    problem : TwoCSVM, QuantileSVM, BiobjectiveMargin, TwoNuSVM, or any formulation, or a cvxpy.Problem or QP
         The problem. From the first four only samples, labels and weights are used, no solver; a formulation of your own
         that is one of these problems says so by its ``lines``. Any other formulation has an exact path where its
         primal or dual is a quadratic or linear program in what moves, with fixed matrices; so has a ``cvxpy.Problem``.
@@ -161,7 +186,8 @@ def trace(
         For `TwoNuSVM`: pairs (nu_plus, nu_minus) within (0, 1], on the line between which their inverses move linearly.
         The path ends where the reduced hulls meet.
         For a ``cvxpy.Problem``: mappings of its parameters to their values at both ends, between which they move
-        linearly and together; parameters that are left out keep their values. For a `QP`: of names of its ``moves``.
+        linearly and together; parameters that are left out keep their values. A key may be one entry, ``x0[0]`` or
+        ``"x0[0]"``. For a `QP`: of names of its ``moves``.
     tau : pair (lo, hi)
         For `QuantileSVM`: an interval within [0, 1], ends included.
     lam : float
@@ -183,13 +209,17 @@ def trace(
     engine : "fast", "careful" or "textbook", optional
         For the first four. The tracker: the fast one; the same with every step in twice the precision, which follows
         what the fast one is refused; or that of `paretoclf.engine.textbook`, which is there to be read, solves every
-        step afresh, and knows no remedy where the margin system is ill-conditioned.
+        step from scratch, and knows no remedy where the margin system is ill-conditioned.
     certify : bool
         Whether to prove the whole line, for every t on it, and refuse a path that fails (the default); the proof can
         also be asked for later, as ``path.proof``.
     max_events : int, optional
         Limit on the number of exchanges per line; by default 200 n + 10 000. The path of a program that reaches it has
-        status "limit" and ends there; other paths are refused.
+        status "limit" and ends there. Other paths are refused by a `StoppedError`, whose ``path`` is what there is of
+        a line of costs or of tau, proved: a path on a shorter line, from which the rest can be traced (``hub``).
+    max_seconds : float, optional
+        Limit on the time that following takes, with what becomes of it as for ``max_events``; the proof comes after it.
+        So does an interrupt from the keyboard: it raises `InterruptedPath`, a KeyboardInterrupt with such a ``path``.
     progress : bool, optional
         Whether to show a progress bar; by default on a terminal.
     eps : float, optional
@@ -201,23 +231,29 @@ def trace(
         those of ``solve``.
     n_jobs : int, optional
         With eps: processes at work, as for joblib. The result does not depend on it.
+    curve : bool
+        For a ``cvxpy.Problem`` or a formulation: whether to trace polynomials between events, with bounds of the
+        optimal value that are proved at every t, mostly within 1e-9, which ``path.eps`` says. All data must be affine
+        in t; matrices may move, those of the objective, of inequalities and of equations.
     **others
         For a formulation of another problem: all of its parameters, by name, each a number or a pair (from, to). They
         may have the names above. Else: parameters of no exact path, which are refused, whatever they are.
 
     Returns
     -------
-    Path, QuantilePath, MarginPath, NuPath, ProblemPath, or ConePath where eps is given; of a search over formulations
-    (`MEMPM`) a path of its own, with bounds at every weight
+    Path, QuantilePath, MarginPath, NuPath, ProblemPath, ConePath with eps, CurvePath with curve; of a search over
+    formulations (`MEMPM`) a path of its own, with bounds at every weight
 
     Raises
     ------
     InputError
-        If svm is no formulation or has no exact path; if a parameter is missing, does not belong to the formulation, or
-        is out of its range; or hub belongs to another problem. For a program: if it is not DPP, has integers or cones,
-        a parameter moves a matrix, nothing moves, or there is no optimum at the start.
+        If problem is no formulation or has no exact path; if a parameter is missing, does not belong to the
+        formulation, or is out of its range; or hub belongs to another problem. For a program: if it is not DPP in what
+        moves, has integers or cones, a parameter moves a matrix, nothing moves, or there is no optimum at the start.
     DegeneratePathError
         If the path cannot be continued, or fails its certificate. No doubtful path is returned.
+    StoppedError
+        If a limit is reached: with what there is of the path.
 
     References
     ----------
@@ -256,60 +292,83 @@ def trace(
     given = {"start": start, "stop": stop, "hub": hub, "tau": tau, "lam": lam, "theta": theta}
     given |= {"C_plus": C_plus, "C_minus": C_minus, "nu": nu, "asymmetry": asymmetry}
     how: dict[str, Any] = {"certify": certify, "max_events": max_events, "progress": progress}
+    how["max_seconds"] = max_seconds
     words = {name: value for name, value in (given | {"engine": engine}).items() if value is not None} | others
+    if curve is not False:
+        with one_thread():
+            return _trace_curve(problem, words, {"curve": curve, "eps": eps, "n_jobs": n_jobs, **how})
     if eps is not None:
         with one_thread():
-            return _trace_within(svm, words, (eps, n_jobs), how)
+            return _trace_within(problem, words, (eps, n_jobs), how)
     if n_jobs is not None:
         raise InputError(f"n_jobs must be left out for an exact path, got {n_jobs!r:.100}: one comes after the other")
-    if _of_cvxpy(svm) or isinstance(svm, QP) or _by_its_own_names(svm, given | others):
+    if _of_cvxpy(problem) or isinstance(problem, QP) or _by_its_own_names(problem, given | others):
         with one_thread():
-            program = _trace_program(svm, words, how)
+            program = _trace_program(problem, words, how)
         logger.info("traced in %.2f s: %r", sum(program.seconds.values()), program)
         return program
-    if not hasattr(svm, "lines"):
+    if not hasattr(problem, "lines"):
         raise InputError(
-            "svm must be a formulation of your samples, such as TwoCSVM(X, y), a cvxpy.Problem or a QP, got "
-            f"{what_it_is(svm)}"
+            "problem must be a formulation of your samples, such as TwoCSVM(X, y), a cvxpy.Problem or a QP, got "
+            f"{what_it_is(problem)}"
         )
-    lines = lines_of(svm)
-    named, ways = {name for name, value in given.items() if value is not None}, lines.ways(svm)
-    k = max((k for k, way in enumerate(ways) if named & set(way)), default=0)
-    names, optional = ways[k], ("hub",) if lines is LineOfCosts else ()
-    instead = "".join(f", or with {' and '.join(way)}" for way in ways if way is not names)
-    missing = [name for name in names if given[name] is None]
-    foreign = [*others, *(name for name in given if name in named and name not in (*names, *optional))]
-    called = f"a {type(svm).__name__}, which is traced with {' and '.join(names)}{instead}"
-    if foreign:
-        raise InputError(f"{foreign[0]} must be left out for {called}, got {(others | given)[foreign[0]]!r}")
-    if missing:
-        raise InputError(f"{missing[0]} must be given for {called}, got None")
-    own = {name: given[name] for name in (*names, *optional)}
-    with one_thread(svm.y.size):
-        follower = _follower(lines, k)
-        path: Path | QuantilePath | MarginPath | NuPath = follower(svm, **own, engine=engine, **how)
+    way, own = _arguments(problem, given, others)
+    with one_thread(problem.y.size):
+        follower = _follower(lines_of(problem), way)
+        limits = PathLimits.of(max_events, max_seconds)
+        own |= {"engine": engine, "certify": certify, "limits": limits, "progress": progress}
+        path: Path | QuantilePath | MarginPath | NuPath = follower(problem, **own)
     logger.info("traced in %.2f s: %r", path.seconds, path)
     return path
 
 
+def _arguments(problem: Any, given: Mapping[str, Any], others: Mapping[str, Any]) -> tuple[int, dict[str, Any]]:
+    """Way in which a formulation's line is stated, and the arguments of that way; InputError if they do not fit.
+
+    Parameters
+    ----------
+    problem : formulation
+        One with lines of its own, which may be stated in several ways: by other names.
+    given : mapping
+        All parameters that `trace` has names for; None where one was left out.
+    others : mapping
+        Parameters that no exact path has.
+    """
+    lines = lines_of(problem)
+    ways = lines.ways(problem)
+    named = [name for name, value in given.items() if value is not None]
+    way = max((k for k, names in enumerate(ways) if not set(names).isdisjoint(named)), default=0)
+    names = ways[way]
+    known = (*names, "hub") if lines is LineOfCosts else names
+    instead = "".join(f", or with {' and '.join(each)}" for each in ways if each is not names)
+    called = f"a {type(problem).__name__}, which is traced with {' and '.join(names)}{instead}"
+    foreign = {**others, **{name: given[name] for name in named if name not in known}}
+    for name, value in foreign.items():
+        raise InputError(f"{name} must be left out for {called}, got {value!r}")
+    for name in names:
+        if given[name] is None:
+            raise InputError(f"{name} must be given for {called}, got None")
+    return way, {name: given[name] for name in known}
+
+
 def _follower(lines: type[SampleLine], way: int) -> Callable[..., Any]:
-    """The function that follows a kind of line in the way it is stated.
+    """Function that follows a kind of line in the way it is stated.
 
     It is imported when it is needed: a path of costs needs no other kind of path.
     """
     if lines is LineOfCosts:
-        from paretoclf.path.cost import trace_costs
+        from paretoclf.path.svm.cost_path import trace_costs
 
         return trace_costs
     if lines is LineOfTau:
-        from paretoclf.path.quantile import trace_quantile
+        from paretoclf.path.svm.quantile_path import trace_quantile
 
         return trace_quantile
     if lines is LineOfTheta:
-        from paretoclf.path.margins import trace_margins
+        from paretoclf.path.svm.margin_path import trace_margins
 
         return trace_margins
-    from paretoclf.path.nu import trace_hulls, trace_nu
+    from paretoclf.path.svm.nu_path import trace_hulls, trace_nu
 
     return (trace_hulls, trace_nu)[way]
 
@@ -318,7 +377,7 @@ def save_point(problem: Any, file: AnyFile, level: str | None = None, **values: 
     """Write the certificate of the optimum of one program, which the engine of any program finds.
 
     For a solution of a formulation with exact paths, whoever computed it:
-    ``paretoclf.proof.files.file.save_solution``.
+    ``paretoclf.proof.files.certificate_file.save_solution``.
 
     Parameters
     ----------
@@ -357,83 +416,116 @@ def save_point(problem: Any, file: AnyFile, level: str | None = None, **values: 
     else:
         if isinstance(problem, type) or not hasattr(type(problem), "primal_model"):
             raise InputError(f"problem must be a cvxpy.Problem or a formulation, got {what_it_is(problem)}")
-        from paretoclf.solve.of_formulation import source_at
+        from paretoclf.solve.sources.formulation_line import source_at
 
         source = source_at(problem, values)
     _follow_program(source, progress=False).proof.save(file, level, progress=False)
 
 
 def _of_cvxpy(problem: Any) -> bool:
-    """Whether it is a cvxpy.Problem; nothing is imported for that."""
-    own = (("cvxpy.problems.problem", "Problem"),)
-    return not isinstance(problem, type) and any((c.__module__, c.__name__) in own for c in type(problem).mro())
-
-
-def _by_its_own_names(svm: Any, given: Mapping[str, Any]) -> bool:
-    """Whether a formulation is traced in its own parameters: it declares no path, or these are not that one's."""
-    if isinstance(svm, type) or not all(hasattr(type(svm), name) for name in ("lines", "primal_model")):
+    """Whether something is a cvxpy.Problem; nothing is imported for that."""
+    if isinstance(problem, type):
         return False
-    if svm.lines is None:
+    kinds = [(kind.__module__, kind.__name__) for kind in type(problem).mro()]
+    return ("cvxpy.problems.problem", "Problem") in kinds
+
+
+def _by_its_own_names(problem: Any, given: Mapping[str, Any]) -> bool:
+    """Whether a formulation is traced in its own parameters: it declares no path, or these are not that one's."""
+    if isinstance(problem, type) or not all(hasattr(type(problem), name) for name in ("lines", "primal_model")):
+        return False
+    if problem.lines is None:
         return True
     names = {name for name, value in given.items() if value is not None}
-    return svm.lines is LineOfCosts and names == set(svm.domain)
+    return problem.lines is LineOfCosts and names == set(problem.domain)
 
 
-def _trace_program(svm: Any, named: dict[str, Any], how: dict[str, Any]) -> ProblemPath:
-    """The path of a cvxpy.Problem, or of a formulation by the names of its parameters."""
-    if not (_of_cvxpy(svm) or isinstance(svm, QP)):
-        from paretoclf.solve.of_formulation import source_of  # CVXPY, which other paths do without
+def _trace_program(problem: Any, named: dict[str, Any], how: dict[str, Any]) -> ProblemPath:
+    """Trace a cvxpy.Problem, or a formulation by the names of its parameters."""
+    if not (_of_cvxpy(problem) or isinstance(problem, QP)):
+        from paretoclf.solve.sources.formulation_line import source_of  # CVXPY, which other paths do without
 
-        return _follow_program(source_of(svm, named), **how)
-    ends = _both_ends(named, "QP" if isinstance(svm, QP) else "cvxpy.Problem")
+        return _follow_program(source_of(problem, named), **how)
+    ends = _both_ends(named, "QP" if isinstance(problem, QP) else "cvxpy.Problem")
     try:
-        source = source_between(svm, *ends)
+        source = source_between(problem, *ends)
     except (NeedsConeError, MovesMatrixError) as error:
-        raise InputError(f"{error}. {_instead(svm, ends)}") from None
+        raise InputError(f"{error}. {_instead(problem, ends)}") from None
     return _follow_program(source, **how)
 
 
 def _instead(problem: Any, ends: tuple[Any, Any]) -> str:
-    """The way out of a problem whose path is no sequence of straight lines, tried as far as it is compiled."""
-    from paretoclf.solve.to_cones import cone_line
+    """Advice for a problem whose path is no sequence of straight lines, tried as far as it is compiled."""
+    from paretoclf.solve.sources.cone_problem_line import cone_line, curve_line
 
-    try:
-        cone_line(problem, *ends)
-    except InputError:  # such as equations whose coefficients move
+    ways = {
+        cone_line: "eps=1e-4 for one that is proved within that at every t, ",
+        curve_line: "curve=True for polynomials with a proved band of some 1e-9, ",
+    }
+    fine = []
+    for compiled, way in ways.items():
+        with suppress(InputError):  # such as equations whose coefficients move, or what is not affine
+            compiled(problem, *ends)
+            fine.append(way)
+    if not fine:
         return "Its path is no sequence of straight lines: sweep solves it at values of its parameters"
-    return (
-        "Its path is no sequence of straight lines. Pass eps=1e-4 for one that is proved within that at every t, or "
-        "use sweep"
-    )
+    return f"Its path is no sequence of straight lines. Pass {''.join(fine)}or use sweep"
 
 
-def _trace_within(svm: Any, named: dict[str, Any], asked: tuple[Any, Any], how: dict[str, Any]) -> ConePath:
-    """The path of a cvxpy.Problem, or of a formulation by the names of its parameters, within eps."""
+def _trace_within(problem: Any, named: dict[str, Any], asked: tuple[Any, Any], how: dict[str, Any]) -> ConePath:
+    """Trace a cvxpy.Problem, or a formulation by the names of its parameters, within eps."""
     eps, n_jobs = check_share(asked[0], "eps"), asked[1]
-    if how["certify"] is not True or how["max_events"] is not None:
-        name = "max_events" if how["certify"] is True else "certify"
+    usual = {"certify": True, "max_events": None, "max_seconds": None}
+    for name in (name for name, value in usual.items() if how[name] is not value):
         raise InputError(f"{name} must be left out with eps, got {how[name]!r:.100}: nothing is returned unproved")
-    if hasattr(type(svm), "trace_within"):  # a search over formulations
+    if hasattr(type(problem), "trace_within"):  # a search over formulations
         if n_jobs is not None:
-            raise InputError(f"n_jobs must be left out for {type(svm).__name__}, got {n_jobs!r:.100}")
-        return cast("ConePath", svm.trace_within(eps, named, how["progress"]))  # a path of its own, with that face
-    from paretoclf.path.of_cones import trace_cones  # CVXPY, which other paths do without
-    from paretoclf.solve.to_cones import LineOfCones, cone_source_of
+            raise InputError(f"n_jobs must be left out for {type(problem).__name__}, got {n_jobs!r:.100}")
+        return cast("ConePath", problem.trace_within(eps, named, how["progress"]))  # a path of its own, with that face
+    from paretoclf.path.programs.eps_path import trace_cones  # CVXPY, which other paths do without
+    from paretoclf.solve.sources.cone_problem_line import LineOfCones, cone_source_of
 
     source: Any
-    if _of_cvxpy(svm):
-        source = LineOfCones(svm, *_both_ends(named))
-    elif not isinstance(svm, type) and hasattr(type(svm), "primal_model"):
-        source = cone_source_of(svm, named)
+    if _of_cvxpy(problem):
+        source = LineOfCones(problem, *_both_ends(named))
+    elif not isinstance(problem, type) and hasattr(type(problem), "primal_model"):
+        source = cone_source_of(problem, named)
     else:
-        raise InputError(f"svm must be a cvxpy.Problem or a formulation where eps is given, got {what_it_is(svm)}")
+        raise InputError(
+            f"problem must be a cvxpy.Problem or a formulation where eps is given, got {what_it_is(problem)}"
+        )
     path = trace_cones(source, eps, n_jobs=n_jobs, progress=how["progress"])
     logger.info("traced in %.2f s: %r", sum(path.seconds.values()), path)
     return path
 
 
+def _trace_curve(problem: Any, named: dict[str, Any], how: dict[str, Any]) -> CurvePath:
+    """Trace a cvxpy.Problem, or a formulation by the names of its parameters, as a curve."""
+    if how["curve"] is not True:
+        raise InputError(f"curve must be True or False, got {how['curve']!r:.100}")
+    others = {"eps": None, "n_jobs": None, "max_events": None, "max_seconds": None, "certify": True}
+    for name, usual in others.items():
+        if how[name] is not usual:
+            why = "eps is what is proved, and path.eps says it" if name == "eps" else "nothing is returned unproved"
+            raise InputError(f"{name} must be left out with curve=True, got {how[name]!r:.100}: {why}")
+    from paretoclf.path.curves.curve_path import trace_curve  # CVXPY, which other paths do without
+    from paretoclf.solve.sources.cone_problem_line import LineOfCurves, cone_source_of
+
+    source: Any
+    if _of_cvxpy(problem):
+        source = LineOfCurves(problem, *_both_ends(named))
+    elif not isinstance(problem, type) and hasattr(type(problem), "primal_model"):
+        source = cone_source_of(problem, named, LineOfCurves)
+    else:
+        given = what_it_is(problem)
+        raise InputError(f"problem must be a cvxpy.Problem or a formulation where curve is True, got {given}")
+    path = trace_curve(source, progress=how["progress"])
+    logger.info("traced in %.2f s: %r", sum(path.seconds.values()), path)
+    return path
+
+
 def _both_ends(named: dict[str, Any], called: str = "cvxpy.Problem") -> tuple[Any, Any]:
-    """The ends of the line of a cvxpy.Problem, or a `QP`, which has no other argument."""
+    """Ends of the line of a cvxpy.Problem, or a `QP`; InputError for any other argument."""
     foreign = [name for name in named if name not in ("start", "stop")]
     if foreign:
         raise InputError(
@@ -444,28 +536,28 @@ def _both_ends(named: dict[str, Any], called: str = "cvxpy.Problem") -> tuple[An
 
 
 def _lines_of_program(problem: Any) -> Any:
-    """What has the lines of a cvxpy.Problem, or of a `QP`, imported when one is traced."""
+    """Class of the lines of a cvxpy.Problem, or of a `QP`, imported when one is traced."""
     if isinstance(problem, QP):
-        from paretoclf.solve.of_arrays import LineOfArrays
+        from paretoclf.solve.sources.array_line import LineOfArrays
 
         return LineOfArrays
-    from paretoclf.solve.to_qp import LineOfPrograms
+    from paretoclf.solve.sources.problem_line import LineOfPrograms
 
     return LineOfPrograms
 
 
 def source_here(problem: Any) -> Any:
-    """A cvxpy.Problem at the values that its parameters have, or a `QP` at 0, as a line on which nothing moves."""
+    """Line on which nothing moves: a cvxpy.Problem, or a `QP`, at the values that its parameters have."""
     return _lines_of_program(problem).here(problem)
 
 
 def source_between(problem: Any, start: Any, stop: Any, still: bool = False) -> Any:
-    """A cvxpy.Problem, or a `QP`, and a line of its parameters, on which nothing may move only if that is said."""
+    """Line of the parameters of a cvxpy.Problem, or of a `QP`; ``still``: it is allowed that nothing moves."""
     return _lines_of_program(problem)(problem, start, stop, still)
 
 
 def _follow_program(source: Any, **how: Any) -> ProblemPath:
-    """`trace_problem`, imported when a program is traced."""
-    from paretoclf.path.of_problem import trace_problem
+    """Trace a program by `trace_problem`, which is imported when one is traced."""
+    from paretoclf.path.programs.problem_path import trace_problem
 
     return trace_problem(source, **how)

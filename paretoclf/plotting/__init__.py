@@ -18,6 +18,7 @@ from paretoclf.plotting.population import DensityDisplay as DensityDisplay
 from paretoclf.plotting.population import PopulationRocDisplay as PopulationRocDisplay
 from paretoclf.plotting.problem import ProblemPathDisplay as ProblemPathDisplay
 from paretoclf.plotting.problem_map import ProblemMapDisplay as ProblemMapDisplay
+from paretoclf.plotting.ranges import RangesDisplay as RangesDisplay
 from paretoclf.plotting.roc import RocDisplay as RocDisplay
 from paretoclf.plotting.sweep import SweepDisplay as SweepDisplay
 from paretoclf.plotting.sweep import plot_sweep as plot_sweep

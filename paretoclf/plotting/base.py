@@ -1,4 +1,4 @@
-"""What the figures share: colours, names of axes, panels, and a display, in the manner of scikit-learn."""
+"""Common parts of the figures: colours, names of axes, panels, and a display, in the manner of scikit-learn."""
 
 from __future__ import annotations
 
@@ -36,12 +36,15 @@ LABELS = {
 
 
 def moving(columns: Mapping[str, Array], parameter: str) -> str:
-    """The parameter of a sweep to draw over: the one asked for, or the first that moves."""
+    """Parameter of a sweep to draw over: the one asked for, or the first that is not constant."""
     if not columns:
         raise InputError("sweep must hold at least one solution, got none")
     if parameter and parameter not in columns:
         raise InputError(f"parameter must be one of {', '.join(columns)}, got {parameter!r}")
-    return parameter or next((name for name, column in columns.items() if np.ptp(column) > 0), next(iter(columns)))
+    if parameter:
+        return parameter
+    not_constant = (name for name, column in columns.items() if np.ptp(column) > 0)
+    return next(not_constant, next(iter(columns)))
 
 
 def spread(column: Array) -> bool:
@@ -68,6 +71,12 @@ def set_logarithmic(ax: Axes) -> None:
         ax.xaxis.set_minor_locator(LogLocator(subs=(2.0, 5.0)))
         for set_formatter in (ax.xaxis.set_major_formatter, ax.xaxis.set_minor_formatter):
             set_formatter("{x:g}")
+
+
+def run_as_t(ax: Axes, ends: Array) -> None:
+    """Make the horizontal axis run from left to right as t does, given the places of the path's two ends."""
+    if ends[0] > ends[-1] and not ax.xaxis_inverted():
+        ax.invert_xaxis()
 
 
 @dataclass(eq=False)
@@ -133,7 +142,7 @@ class CurvesDisplay(Display):
 
 
 def of_estimator(estimator: Any, attribute: str) -> tuple[Any, list[str] | None]:
-    """What a fitted estimator, or the last step of a pipeline, has under a name; and the names of its features."""
+    """Attribute of a fitted estimator, or of the last step of a pipeline; and the names of its features."""
     last = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
     found, names = (getattr(last, name, None) for name in (attribute, "feature_names_in_"))
     if found is None:
@@ -142,7 +151,7 @@ def of_estimator(estimator: Any, attribute: str) -> tuple[Any, list[str] | None]
 
 
 def new_axes(ax: Axes | None, width: float, height: float) -> Axes:
-    """The Axes that were given, or those of a new figure of this size in inches."""
+    """Return the given Axes, or those of a new figure of this size in inches."""
     if ax is not None:
         return ax
     from matplotlib import pyplot as plt
@@ -151,7 +160,7 @@ def new_axes(ax: Axes | None, width: float, height: float) -> Axes:
 
 
 def panels(ax: Any) -> tuple[Axes, Axes]:
-    """Two panels one above the other, from what the user gave."""
+    """Return two panels one above the other: given Axes, in the place of given ones, or those of a new figure."""
     if ax is None:
         from matplotlib import pyplot as plt
 

@@ -90,7 +90,7 @@ class BoundaryDisplay(Display):
         return made
 
     def sets(self) -> dict[str, Mask]:
-        """Which samples are in L, M and R: three masks of shape (n,)."""
+        """Masks of the samples in L, M and R, shape (n,) each."""
         rule = self.rule
         left, right = sides(rule.y, rule.caps, rule.alpha, rule.training_scores + rule.b_at_origin)
         return {"L": left, "M": ~(left | right), "R": right}
@@ -100,7 +100,8 @@ class BoundaryDisplay(Display):
         ax = new_axes(ax, 8.2, 5.2)
         X, y = self.rule.gram.X, self.rule.y
         first, second = self.slice.grid(X, _GRID)
-        scores = self.rule.decision_function(self.slice.samples(points_of(first, second))).reshape(_GRID, _GRID)
+        samples = self.slice.samples(points_of(first, second))
+        scores = self.rule.decision_function(samples).reshape(_GRID, _GRID)
         ax.contourf(first, second, scores, levels=[-np.inf, 0.0, np.inf], colors=[NEGATIVE, POSITIVE], alpha=0.07)
         for level, color, style, label in _LEVELS:
             # Where w = 0 all scores are the same but for rounding, of which there is no boundary.

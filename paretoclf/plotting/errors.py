@@ -60,7 +60,7 @@ class ErrorCurveDisplay(Display):
 
     @property
     def parameter(self) -> str:
-        """What the horizontal axis shows: ``"asymmetry"``, or what the curve's t is."""
+        """Parameter on the horizontal axis: ``"asymmetry"``, or the name of the curve's t."""
         line = self.curve.line
         return "asymmetry" if line is not None and axis_of(line) == "asymmetry" else self.curve.parameter
 
@@ -80,8 +80,8 @@ class ErrorCurveDisplay(Display):
             ("false negative rate", curve.fnr, curve.false_negatives_at / curve.n_plus, POSITIVE, "-"),
         ):
             ax.stairs(each, edges, baseline=None, label=name, color=color, linestyle=style, linewidth=1.5)
-            beside = np.stack([np.concatenate([each[:1], each]), np.concatenate([each, each[-1:]])])
-            alone = (at != beside).all(axis=0)
+            before, after = np.append(each[:1], each), np.append(each, each[-1:])
+            alone = (at != before) & (at != after)
             ax.plot(edges[alone], at[alone], ".", color=color, markersize=5)
         best = curve.minimax()
         for j, optimum in enumerate(best):
@@ -89,7 +89,8 @@ class ErrorCurveDisplay(Display):
             low, high = np.sort(self.position(np.array([optimum.start, optimum.stop])))
             ax.axvspan(low, high, color="0.85", zorder=0, label=label)
         ax.set(xlabel=LABELS[self.parameter], ylabel="rate of errors", ylim=(-0.02, 1.02))
-        ax.set_xlim(edges[edges > 0.0].min() if log else edges.min(), edges.max())
+        first = edges[edges > 0.0].min() if log else edges.min()
+        ax.set_xlim(first, edges.max())
         if log:
             set_logarithmic(ax)
         ax.grid(color="0.92", linewidth=0.6)

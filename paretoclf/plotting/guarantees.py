@@ -41,15 +41,16 @@ class GuaranteePathDisplay(Display):
         return cls(path)
 
     def weights(self) -> Array:
-        """The weights that are drawn: those with bounds of their own, and a grid."""
+        """Weights that are drawn: those with bounds of their own, and a grid."""
         theta = self.path.theta
-        return np.unique(np.concatenate([theta, np.linspace(float(theta[0]), float(theta[-1]), _POINTS)]))
+        grid = np.linspace(float(theta[0]), float(theta[-1]), _POINTS)
+        return np.unique(np.concatenate([theta, grid]))
 
     def band(self) -> tuple[Array, Array, Array]:
         """Weights, and lower and upper bound of the best weighted guarantee."""
         theta = self.weights()
-        least, most = -np.array([self.path.bounds(each) for each in theta.tolist()]).T[::-1]
-        return theta, least, most
+        bounds = np.array([self.path.bounds(each) for each in theta.tolist()])  # of minus the guarantee
+        return theta, -bounds[:, 1], -bounds[:, 0]
 
     def plot(self, ax: Any = None, *, title: str | None = None) -> Self:
         """Draw it."""

@@ -85,4 +85,6 @@ def _line(ax: Axes, w: np.ndarray, b: float) -> None:
     """Draw ``w . x + b = 0`` across the picture, as far as it goes."""
     if not np.linalg.norm(w) > 0:
         raise InputError("w must not be 0")
-    ax.axline(tuple(-b * w / (w @ w)), tuple(-b * w / (w @ w) + np.array([-w[1], w[0]])), color="0.4", lw=1)
+    nearest = -b * w / (w @ w)
+    along = np.array([-w[1], w[0]])
+    ax.axline(tuple(nearest), tuple(nearest + along), color="0.4", lw=1)

@@ -20,9 +20,9 @@ class NuGridDisplay(Display):
     grid : NuGrid
         What to show.
     values : array of shape (p, m), optional
-        What the colours are; default: the distance of the reduced hulls, ``2 |w| / nu``.
+        Numbers shown as colours; default: the distance of the reduced hulls, ``2 |w| / nu``.
     label : str
-        What the colour bar says.
+        Label of the colour bar.
 
     Examples
     --------
@@ -62,13 +62,8 @@ class NuGridDisplay(Display):
             ax.set_facecolor("0.85")
             ax.plot([], [], "s", color="0.85", markersize=10, label="the hulls meet: no classifier")
         if grid.refused.any():
-            ax.plot(
-                *[nu[k] for nu, k in zip((grid.nu_plus, grid.nu_minus), np.nonzero(grid.refused), strict=True)],
-                "x",
-                color="0.5",
-                markersize=3,
-                label="refused",
-            )
+            row, column = np.nonzero(grid.refused)
+            ax.plot(grid.nu_plus[row], grid.nu_minus[column], "x", color="0.5", markersize=3, label="refused")
         if grid.trivial.any() or grid.refused.any():
             ax.legend(loc="lower left", fontsize="small")
         ax.set_xlabel(r"$\nu_+$")
@@ -81,8 +76,10 @@ class NuGridDisplay(Display):
 
 
 def cell_edges(centres: Array) -> Array:
-    """Cells around increasing centres."""
+    """Edges of cells around increasing centres."""
     if centres.size == 1:
         return np.array([centres[0] - 0.5, centres[0] + 0.5])
     middle = 0.5 * (centres[1:] + centres[:-1])
-    return np.concatenate([[2 * centres[0] - middle[0]], middle, [2 * centres[-1] - middle[-1]]])
+    first = 2 * centres[0] - middle[0]
+    last = 2 * centres[-1] - middle[-1]
+    return np.concatenate([[first], middle, [last]])

@@ -27,7 +27,7 @@ from paretoclf.problem.kernels import RBF, Linear
 
 #: Points of the grid along either axis: of an affine score the corners say all.
 _AFFINE, _CURVED = 2, 33
-#: What is left out of the curved scores over the plane, as a share of the largest: less than a screen shows.
+#: Largest error of the curved scores over the plane, as a share of the largest: less than a screen shows.
 _UNSEEN = 1e-4
 _DIGITS = 6  # of their shapes
 
@@ -35,38 +35,50 @@ _DIGITS = 6  # of their shapes
 EDITED = 30
 
 
-def write_page(path: Any, file: str | os.PathLike[str], X: Any = None, y: Any = None, **options: Any) -> None:
-    """Write a path as a page; see `Path.page`, which has the options, too."""
+def write_page(
+    path: Any, file: str | os.PathLike[str], X: Any = None, y: Any = None, certificate: str = "", **options: Any
+) -> None:
+    """Write a path as a page; see `Path.page`, which has the options, too. ``certificate`` is HTML."""
     out = html_file(file)
     if (X is None) != (y is None):
         raise InputError("X and y must be given together, or neither")
     data = page_data(path, X, y, **options)
-    write_template(out, "page.html", {"DATA": script(data), "TRACKER": text_of("tracker.js") if data["edit"] else ""})
+    tracker = text_of("tracker.js") if data["edit"] else ""
+    write_template(out, "page.html", {"DATA": script(data), "TRACKER": tracker, "CERTIFICATE": certificate})
 
 
 def html_file(file: str | os.PathLike[str]) -> Path:
-    """The name of a page, checked."""
+    """Check the name of a page."""
     if Path(file).suffix.lower() not in (".html", ".htm"):
         raise InputError(f"file must end in .html, got {os.fspath(file)!r}")
     return Path(file)
 
 
 def script(data: Any) -> str:
-    """Data as JSON that may stand in a script: a "</script>" in a name would end the block."""
+    """Write data as JSON that may stand in a script: a "</script>" in a name would end the block."""
     return json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def write_template(out: Path, template: str, parts: Mapping[str, str]) -> None:
     """Write a page: its template with these texts for __NAME__, and what all pages share for __DRAW__."""
-    whole = {"DRAW": text_of("draw.js"), **parts}
-    page = re.sub(rf"__({'|'.join(whole)})__", lambda found: whole[found[1]], text_of(template))
+    page = filled(template, {"DRAW": text_of("draw.js"), **parts})
     with replacing(out) as temporary:
         temporary.write_text(page, encoding="utf-8")
 
 
+def filled(template: str, parts: Mapping[str, str]) -> str:
+    """Text of a template, with these texts for __NAME__."""
+    return re.sub(rf"__({'|'.join(parts)})__", lambda found: parts[found[1]], text_of(template))
+
+
 def text_of(name: str) -> str:
-    """A template, or a script for one."""
-    return files("paretoclf.plotting").joinpath(name).read_text(encoding="utf-8")
+    """Text of a template, or of a script for one."""
+    return files("paretoclf").joinpath("plotting", name).read_text(encoding="utf-8")
+
+
+def script_of(name: str) -> str:
+    """Text of a script that checks certificates."""
+    return files("paretoclf").joinpath("proof", name).read_text(encoding="utf-8")
 
 
 def page_data(
@@ -79,7 +91,7 @@ def page_data(
     title: str | None = None,
     rates: str = "given samples",
 ) -> dict[str, Any]:
-    """What a page has of a path: its pieces, their proof, and where samples and scores are in the plane."""
+    """Data of a page of a path: its pieces, their proof, and the places of samples and scores in the plane."""
     P, proof, gram = path.pieces, path.proof, path.gram
     feature_names = gram.names if feature_names is None else feature_names
     cut = Slice.through(gram, features, feature_names)
@@ -119,8 +131,10 @@ def page_data(
 
 def _intercepts(path: Any) -> Array:
     """Intercepts at both ends of each piece, of the features as they were given; 0 where there are none."""
-    found = path.along("b")[1] if "b" in path.variables else np.zeros(2 * path.t.size - 2)
-    return np.asarray(found.reshape(-1, 2).T)
+    pieces = path.t.size - 1
+    if "b" not in path.variables:
+        return np.zeros((2, pieces))
+    return np.asarray(path.along("b")[1].reshape(pieces, 2).T)
 
 
 def _costs(path: Any) -> list[list[float]] | None:
@@ -132,15 +146,22 @@ def _costs(path: Any) -> list[list[float]] | None:
 
 
 def _edit(path: Any, cut: Slice) -> dict[str, Any] | None:
-    """What the tracker of the page begins with; None where it does not follow such paths."""
+    """Start of the tracker of the page; None where it does not follow such paths."""
     costs, kernel = _costs(path), path.gram.kernel
-    known = kernel.bandwidth if isinstance(kernel, RBF) else None if isinstance(kernel, Linear) else np.nan
-    plain = np.array_equal(cut.directions, np.eye(2)) and np.ptp(path.caps(0.5)[path.y > 0]) == 0.0
-    small = path.y.size <= EDITED and plain and np.ptp(path.caps(0.5)[path.y < 0]) == 0.0
-    if costs is None or np.min(costs) <= 0.0 or not small or (known is not None and np.isnan(known)):
+    if costs is None or np.min(costs) <= 0.0 or not isinstance(kernel, RBF | Linear):
+        return None
+    of_features = np.array_equal(cut.directions, np.eye(2))
+    if path.y.size > EDITED or not of_features or _weighted(path):
         return None
     X, y = cut.place(path.gram.X), path.y.astype(int)
-    return {"X": X, "y": y, "bandwidth": known, "start": costs[0], "stop": costs[1], "held": None}
+    bandwidth = kernel.bandwidth if isinstance(kernel, RBF) else None
+    return {"X": X, "y": y, "bandwidth": bandwidth, "start": costs[0], "stop": costs[1], "held": None}
+
+
+def _weighted(path: Any) -> bool:
+    """Whether samples of one class have different caps."""
+    caps = path.caps(0.5)
+    return any(np.ptp(caps[side]) > 0.0 for side in (path.y > 0, path.y < 0))
 
 
 def _grid(path: Any, cut: Slice, size: int) -> dict[str, Any]:
@@ -152,11 +173,12 @@ def _grid(path: Any, cut: Slice, size: int) -> dict[str, Any]:
     U, s, V = np.linalg.svd(both, full_matrices=False)
     V *= s[:, None]
     if size > _AFFINE:
-        # Each entry is off by at most the largest singular value that is left out.
+        # The error of each entry is at most the largest singular value that is left out.
         kept = max(1, int((s > _UNSEEN * largest).sum()))
         U, V = U[:, :kept].round(_DIGITS), V[:kept]
         if largest > 0.0:
-            V = V.round(_DIGITS - int(np.floor(np.log10(largest))) - 1)
+            power = int(np.floor(np.log10(largest)))
+            V = V.round(_DIGITS - power - 1)
     start, end = np.split(V, 2, axis=1)
     return {"x": first, "y": second, "shapes": U, "start": start, "end": end}
 

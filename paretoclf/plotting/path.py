@@ -23,6 +23,7 @@ from paretoclf.plotting.base import (
     of_estimator,
     panels,
     plain,
+    run_as_t,
     set_logarithmic,
 )
 from paretoclf.problem.costs import CostLine
@@ -93,7 +94,7 @@ class PathDisplay(Panels):
 
     @property
     def parameter(self) -> str:
-        """What the horizontal axis shows: ``"asymmetry"``, ``"mean cost"``, or the path's parameter."""
+        """Parameter on the horizontal axis: ``"asymmetry"``, ``"mean cost"``, or the path's own."""
         line = getattr(self.path, "line", None)  # of a path through the cost plane
         return axis_of(line) if isinstance(line, CostLine) else self.path.parameter
 
@@ -136,9 +137,11 @@ class PathDisplay(Panels):
         self._gap(lower)
         for panel in (upper, lower):
             shown = self.position(knots)
-            panel.set_xlim(shown[shown > 0.0].min() if log else shown.min(), shown.max())
+            first = shown[shown > 0.0].min() if log else shown.min()
+            panel.set_xlim(first, shown.max())
             if log:
                 set_logarithmic(panel)
+            run_as_t(panel, shown)
             panel.grid(color="0.92", linewidth=0.6)
             panel.spines[["top", "right"]].set_visible(False)
         upper.tick_params(labelbottom=False)
@@ -182,7 +185,8 @@ class PathDisplay(Panels):
         """Multipliers over their caps, a row a sample and a column a parameter; nan where a cap is 0."""
         caps = np.stack([self.path.caps(float(t)) for t in knots], axis=1)
         alpha = np.stack([self.path.alpha(float(t)) for t in knots], axis=1)
-        return np.asarray(np.divide(alpha, caps, out=np.full_like(alpha, np.nan), where=caps > 0))
+        shares = np.full_like(alpha, np.nan)
+        return np.asarray(np.divide(alpha, caps, out=shares, where=caps > 0))
 
     def _sets(self, ax: Axes, knots: Array) -> None:
         from matplotlib.colors import ListedColormap

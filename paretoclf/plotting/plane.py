@@ -96,13 +96,13 @@ class PlaneDisplay(Display):
         ax = new_axes(ax, 7.2, 6.2)
         plane, sizes = self.plane, self.plane.n_margin
         thin = 0.6 if len(plane.regions) < 200 else 0.3 if len(plane.regions) < 3000 else 0.0
-        polygons = PolyCollection(
-            [r.polygon for r in plane.regions], array=sizes, cmap=_shades(int(np.ptp(sizes)) + 1),
-            edgecolors="white" if thin else "face", linewidths=thin or 0.2,
-        )  # fmt: skip
+        outlines = [region.polygon for region in plane.regions]
+        count = int(np.ptp(sizes)) + 1
+        edges = "white" if thin else "face"
+        polygons = PolyCollection(outlines, array=sizes, cmap=_shades(count), edgecolors=edges, linewidths=thin or 0.2)
         polygons.set_clim(sizes.min() - 0.5, sizes.max() + 0.5)
         ax.add_collection(polygons)
-        step = max(1, -(-(int(np.ptp(sizes)) + 1) // 12))
+        step = max(1, -(-count // 12))
         ticks = np.arange(sizes.min(), sizes.max() + 1, step)
         ax.figure.colorbar(polygons, ax=ax, label="size of the margin set", ticks=ticks)
         for (x, z), color, style, name in self._lines():
@@ -122,23 +122,25 @@ class PlaneDisplay(Display):
         """Balanced ray and asymmetry line, as far as they are in the rectangle."""
         plane = self.plane
         plus, minus = plane.unit_caps.sum(axis=0)
-        (a, b), (c, d) = plane.C_plus, plane.C_minus
-        total = 0.5 * (a + b + c + d)
-        lo, hi = max(a, c * minus / plus), min(b, d * minus / plus)
+        (left, right), (bottom, top) = plane.C_plus, plane.C_minus
+        total = 0.5 * (left + right + bottom + top)
+        first, last = max(left, bottom * minus / plus), min(right, top * minus / plus)
         found = []
-        if lo < hi:
-            x = np.array([lo, hi])
+        if first < last:
+            x = np.array([first, last])
             found.append(((x, x * plus / minus), RAY, "-", "balanced ray"))
-        x = np.array([max(a, total - d), min(b, total - c)])
+        first, last = max(left, total - top), min(right, total - bottom)
+        x = np.array([first, last])
         found.append(((x, total - x), LINE, "-", f"asymmetry line, $C_+ + C_- = {total:.3g}$"))
         return found
 
     def _levels(self, ax: Axes) -> None:
+        """Draw level sets of the held-out error, with labels."""
         from matplotlib.collections import LineCollection
 
-        (a, b), (c, d) = self.plane.C_plus, self.plane.C_minus
-        x, z = np.linspace(a, b, _GRID), np.linspace(c, d, _GRID)
-        errors = self.errors(x, z)
+        corners = np.array([self.plane.C_plus, self.plane.C_minus], dtype=np.float64)
+        low, high = corners.T
+        errors = self.errors(np.linspace(low[0], high[0], _GRID), np.linspace(low[1], high[1], _GRID))
         values = np.unique(errors)
         if values.size < 2:
             return
@@ -151,29 +153,23 @@ class PlaneDisplay(Display):
         for level in levels:
             pieces = exact.level(float(level))
             ax.add_collection(LineCollection(list(pieces), colors=LEVELS, linewidths=1.1))
-            for place in _places(pieces, np.array([a, c]), np.array([b, d]), taken):
+            for place in _places(pieces, low, high, taken):
                 taken.append(place)
-                ax.text(
-                    float(place[0]),
-                    float(place[1]),
-                    f"{100 * level:.0f} %",
-                    fontsize="small",
-                    ha="center",
-                    va="center",
-                    bbox=_LABEL,
-                )
+                x, y = place.tolist()
+                ax.text(x, y, f"{100 * level:.0f} %", fontsize="small", ha="center", va="center", bbox=_LABEL)
         ax.plot([], [], color=LEVELS, linewidth=1.1, label="held-out error")
 
 
 def _places(pieces: Array, low: Array, high: Array, taken: list[Array]) -> list[Array]:
-    """Where a level set crosses a row near the top or a column near the right, away from labels that are there."""
+    """Places of labels: a level set crosses a row near the top or a column near the right there, away from others."""
     found: list[Array] = []
     near = low + 0.86 * (high - low)
     for axis in (1, 0):
         away = pieces[:, :, axis] - near[axis]
         crossing = pieces[away[:, 0] * away[:, 1] < 0]
         for start, stop in crossing:
-            place = start + (near[axis] - start[axis]) / (stop[axis] - start[axis]) * (stop - start)
+            share = (near[axis] - start[axis]) / (stop[axis] - start[axis])
+            place = start + share * (stop - start)
             if all(np.abs((place - other) / (high - low)).sum() > 0.09 for other in (*taken, *found)):
                 found.append(place)
     return found

@@ -60,9 +60,10 @@ class DensityDisplay(Display):
         ax = new_axes(ax, 5.6, 5.6)
         both = (self.population.positives, self.population.negatives)
         ends = np.concatenate([m.means + sign * 2.8 * m.deviations for m in both for sign in (-1, 1)])
-        middle, half = 0.5 * (ends.max(axis=0) + ends.min(axis=0)), 0.5 * float(np.max(np.ptp(ends, axis=0)))
+        middle = 0.5 * (ends.max(axis=0) + ends.min(axis=0))
+        half = 0.5 * float(np.max(np.ptp(ends, axis=0)))
         low, high = middle - half, middle + half
-        x, y = np.linspace(low[0], high[0], 241), np.linspace(low[1], high[1], 241)
+        x, y = np.linspace(low, high, 241, axis=1)
         points = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
         for mixture, color, style, name in zip(
             both, (POSITIVE, NEGATIVE), ("-", "--"), ("positives", "negatives"), strict=True
@@ -217,8 +218,10 @@ def _two_parts(ax: Axes, x: Array, y: Array, solid: Mask, color: Any, style: Any
 def _hyperplane(ax: Axes, rule: LinearRule, **line: Any) -> None:
     """A hyperplane where it crosses the axes' limits."""
     if rule.w.any():
-        ax.axline(tuple(-rule.b * rule.w / (rule.w @ rule.w)), slope=_slope(rule.w), linewidth=1.3, **line)
+        nearest = -rule.b * rule.w / (rule.w @ rule.w)
+        ax.axline(tuple(nearest), slope=_slope(rule.w), linewidth=1.3, **line)
 
 
 def _slope(w: Array) -> float:
+    """Slope of a line in the plane, from its normal."""
     return float(-w[0] / w[1]) if w[1] else np.inf

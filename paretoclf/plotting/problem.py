@@ -10,7 +10,7 @@ import numpy as np
 
 from paretoclf.common.checks import Array
 from paretoclf.common.errors import InputError
-from paretoclf.plotting.base import GREY, NAMED, Display, logarithmic, new_axes, plain, set_logarithmic
+from paretoclf.plotting.base import GREY, NAMED, Display, logarithmic, new_axes, plain, run_as_t, set_logarithmic
 
 #: Points between two breakpoints at which the value, a parabola there, is evaluated.
 _BETWEEN = 9
@@ -20,11 +20,12 @@ _BENT = 16
 
 @dataclass(eq=False)
 class ProblemPathDisplay(Display):
-    """Variables, duals or the optimal value of any path, over the parameter that moves, or over t if several do.
+    """Variables, duals or the optimal value of any path, over the parameter that depends on t, or over t if several do.
 
-    Entries that move most have a name in the legend. Where an optimum is not unique it may jump at a breakpoint. The
+    The axis runs as t does: of a path from lam = 4 to 0, 4 is on the left, as on its page.
+    Entries that change most have a name in the legend. Where an optimum is not unique it may jump at a breakpoint. The
     value of a `ConePath` is that of its feasible points; the band to the other bound is drawn with it, and ticks stand
-    where its pairs are.
+    at its primal-dual points.
 
     Parameters
     ----------
@@ -32,7 +33,7 @@ class ProblemPathDisplay(Display):
         What to show.
     what : {"variables", "duals", "value"}
     names : sequence of str, optional
-        Which variables or constraints; by default all.
+        Names of variables or constraints; by default all.
 
     Examples
     --------
@@ -64,11 +65,12 @@ class ProblemPathDisplay(Display):
 
     @property
     def _known(self) -> tuple[str, ...]:
+        """Names that the path has."""
         return tuple({"variables": self.path.variables, "duals": self.path.duals}.get(self.what, ()))
 
     @property
     def parameter(self) -> str:
-        """What the horizontal axis shows: the one parameter that moves, if it is a number, else ``"t"``."""
+        """Parameter on the horizontal axis: the one that depends on t, if it is a number, else ``"t"``."""
         return str(self.path.axis[0])
 
     def position(self, t: Array) -> Array:
@@ -77,22 +79,21 @@ class ProblemPathDisplay(Display):
         return np.asarray((1.0 - t) * first + t * last)
 
     def curves(self) -> list[tuple[str, Array, Array]]:
-        """Name, t and values of each curve; of variables and duals those that move most first."""
+        """Name, t and values of each curve; of variables and duals those that change most first."""
         if self.what == "value":
-            t = np.unique(np.concatenate([np.linspace(a, b, _BETWEEN) for a, b in zip(*self._ends(), strict=True)]))
+            pieces = zip(self.path.t[:-1], self.path.t[1:], strict=True)
+            t = np.unique([np.linspace(first, last, _BETWEEN) for first, last in pieces])
             return [("value", t, np.array([self.path.value(float(at)) for at in t]))]
+        curved = {*self.path.parabolas, *self.path.bent}
         found = []
         for name in self.names or self._known:
-            t, values = self.path.along(name, _BETWEEN if name in (*self.path.parabolas, *self.path.bent) else None)
+            t, values = self.path.along(name, _BETWEEN if name in curved else None)
             entries = values.reshape(t.size, -1)
             shape = values.shape[1:]
-            for k in range(entries.shape[1]):
-                index = f"[{', '.join(str(int(i)) for i in np.unravel_index(k, shape))}]" if shape else ""
+            for k, at in enumerate(np.ndindex(*shape)):
+                index = f"[{', '.join(map(str, at))}]" if shape else ""
                 found.append((f"{name}{index}", t, entries[:, k]))
         return sorted(found, key=lambda curve: -float(np.ptp(curve[2])))
-
-    def _ends(self) -> tuple[Array, Array]:
-        return self.path.t[:-1], self.path.t[1:]
 
     def plot(self, ax: Any = None, *, title: str | None = None, xscale: str | None = None) -> Self:
         """Draw it.
@@ -108,17 +109,18 @@ class ProblemPathDisplay(Display):
         ax = new_axes(ax, 6.4, 4.2)
         curves = self.curves()
         for k, (name, t, values) in enumerate(curves):
-            named = k < len(NAMED)
-            label = plain(name) if named else (f"{len(curves) - k} smaller ones" if k == len(NAMED) else None)
-            style = (
-                {"color": NAMED[k], "linewidth": 1.5, "zorder": 2}
-                if named
-                else {"color": GREY, "linewidth": 0.8, "zorder": 1}
-            )
+            style: dict[str, Any] = {"color": GREY, "linewidth": 0.8, "zorder": 1, "label": None}
+            if k < len(NAMED):
+                style = {"color": NAMED[k], "linewidth": 1.5, "zorder": 2, "label": plain(name)}
+            elif k == len(NAMED):
+                style["label"] = f"{len(curves) - k} smaller ones"
             x = self.position(t)
-            ax.plot(*(_bent(x, values, 0.5 * bends[bends > 0.0].min()) if log else (x, values)), label=label, **style)
+            if log:
+                x, values = _bent(x, values, 0.5 * bends[bends > 0.0].min())
+            ax.plot(x, values, **style)
         if log:
             set_logarithmic(ax)
+        run_as_t(ax, bends)
         if hasattr(self.path, "bounds"):
             self._draw_band(ax, curves)
         else:
@@ -132,10 +134,9 @@ class ProblemPathDisplay(Display):
         return self._drawn(ax, title)
 
     def _draw_band(self, ax: Any, curves: list[tuple[str, Array, Array]]) -> None:
-        """Both bounds of the optimal value, and where the pairs are."""
-        ax.plot(
-            self.position(self.path.t), np.zeros(self.path.t.size), "|", color=GREY, transform=ax.get_xaxis_transform()
-        )
+        """Draw both bounds of the optimal value, and ticks at the primal-dual points."""
+        ticks = self.position(self.path.t)
+        ax.plot(ticks, np.zeros(ticks.size), "|", color=GREY, transform=ax.get_xaxis_transform())
         if self.what == "value":
             t = curves[0][1]
             low, high = np.array([self.path.bounds(float(at)) for at in t]).T
@@ -148,5 +149,6 @@ def _bent(x: Array, values: Array, least: float) -> tuple[Array, Array]:
     share = np.linspace(0.0, 1.0, _BENT)
     at = shown[:-1, None] ** (1.0 - share) * shown[1:, None] ** share
     length = np.diff(x)[:, None]
-    along = np.divide(at - x[:-1, None], length, out=np.broadcast_to(share, at.shape).copy(), where=length != 0.0)
+    along = np.broadcast_to(share, at.shape).copy()  # kept where a piece is a point
+    np.divide(at - x[:-1, None], length, out=along, where=length != 0.0)
     return at.ravel(), ((1.0 - along) * values[:-1, None] + along * values[1:, None]).ravel()

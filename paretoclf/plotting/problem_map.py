@@ -1,4 +1,4 @@
-"""The picture of the map of a program: its regions, or level lines over them."""
+"""The picture of the map of a program: its regions, or bands of a value over them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from paretoclf.common.checks import Array
 from paretoclf.common.errors import InputError
 from paretoclf.plotting.base import Display, new_axes, plain
 
-#: Points per side at which what is drawn by level lines is evaluated.
+#: Points per side at which what is drawn in bands is evaluated.
 _GRID = 121
-#: So many level lines.
+#: So many lines between bands.
 _LEVELS = 12
 _HATCH = "////"
 
@@ -22,7 +22,7 @@ _HATCH = "////"
 class ProblemMapDisplay(Display):
     """A map of two parameters: one polygon for each piece of the optimum, coloured by how many inequalities are tight.
 
-    Parts without an optimum are hatched. In place of colours there may be level lines of the value, or of one entry of
+    Parts without an optimum are hatched. In place of that number there may be bands of the value, or of one entry of
     a variable or of the multipliers of a constraint, over the borders of the regions.
 
     Parameters
@@ -68,9 +68,11 @@ class ProblemMapDisplay(Display):
         return cls(found, what, index)
 
     def values(self, first: Any, second: Any) -> Array:
-        """What level lines are of, on a grid, shape (size of second, size of first); nan where there is no optimum."""
-        x, y = np.meshgrid(np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64))
-        found = self.found.values(self.what, np.stack([x.ravel(), y.ravel()], axis=1))
+        """Numbers for the bands on a grid, shape (size of second, size of first); nan without an optimum."""
+        axes = [np.asarray(each, dtype=np.float64) for each in (first, second)]
+        x, y = np.meshgrid(*axes)
+        points = np.stack([x.ravel(), y.ravel()], axis=1)
+        found = self.found.values(self.what, points)
         return np.asarray(found[(slice(None), *self.index)].reshape(x.shape))
 
     def plot(self, ax: Any = None, *, title: str | None = None) -> Self:
@@ -95,7 +97,7 @@ class ProblemMapDisplay(Display):
             ticks = np.unique(np.linspace(sizes.min(), sizes.max(), 8).round())
             ax.figure.colorbar(drawn, ax=ax, label="inequalities that are tight", ticks=ticks)
         else:
-            ax.add_collection(PolyCollection(polygons, facecolors="none", edgecolors="0.75", linewidths=thin))
+            ax.add_collection(PolyCollection(polygons, facecolors="none", edgecolors="white", linewidths=thin))
         for part in found.outside:
             ax.fill(*part.polygon.T, facecolor="0.93", edgecolor="0.6", hatch=_HATCH, linewidth=0.0)
             middle = part.polygon.mean(axis=0)
@@ -107,9 +109,9 @@ class ProblemMapDisplay(Display):
             values = self.values(x, y)
             least, most = np.nanmin(values), np.nanmax(values)
             if most > least:
-                levels = np.linspace(least, most, _LEVELS + 2)[1:-1]  # a plateau has no line
-                lines = ax.contour(x, y, np.ma.masked_invalid(values), levels=levels, cmap="viridis")
-                ax.clabel(lines, fontsize="small")
+                levels = np.linspace(least, most, _LEVELS + 2)  # plateaus at either end have a colour of their own
+                bands = ax.contourf(x, y, np.ma.masked_invalid(values), levels=levels, cmap="viridis", zorder=0)
+                ax.figure.colorbar(bands, ax=ax)  # labels on the bands would pile up where these are narrow
         ax.set_xlim(a, b)
         ax.set_ylim(c, d)
         names = [plain(name) for name in found.ranges]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class RocDisplay(CurvesDisplay):
     """ROC curves in one picture; on request each with its upper envelope as a thin line.
 
-    What was chosen by the labels that judge it is called optimistic in the legend.
+    Classifiers chosen by the labels that judge them are called optimistic in the legend.
 
     Parameters
     ----------
@@ -89,12 +89,14 @@ class RocDisplay(CurvesDisplay):
     def _equal_costs(self, ax: Axes, costs: Costs, prior_plus: float | None) -> None:
         first = next(iter(self.curves.values()))
         prior = first.n_plus / (first.n_plus + first.n_minus) if prior_plus is None else prior_plus
-        best = min((curve.best(costs, prior)[0] for curve in self.curves.values()), key=lambda point: point.cost)
+        of_curves = [curve.best(costs, prior)[0] for curve in self.curves.values()]
+        best = min(of_curves, key=lambda point: point.cost)
         miss, alarm = prior * costs.C_plus, (1.0 - prior) * costs.C_minus
-        size = np.hypot(miss, alarm)
-        along, worse = np.array([miss, alarm]) / size, np.array([alarm, -miss]) / size
+        along = np.array([miss, alarm]) / np.hypot(miss, alarm)
+        worse = np.array([along[1], -along[0]])
         for step in range(4):
-            ends = np.array([best.fpr, best.tpr]) + 0.12 * step * worse + np.outer([-2.0, 2.0], along)
+            middle = np.array([best.fpr, best.tpr]) + 0.12 * step * worse
+            ends = middle + np.outer([-2.0, 2.0], along)
             label = None if step else f"equal cost {best.cost:.3g}, larger below"
             ax.plot(*ends.T, color="0.35", linewidth=1.2 if step == 0 else 0.6, linestyle="--", zorder=1, label=label)
         ax.plot(best.fpr, best.tpr, "o", color="black", markersize=5, zorder=3)

@@ -1,4 +1,4 @@
-"""Where samples of many features are looked at: a plane through them."""
+"""A plane through samples of many features, in which they are drawn."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ class Slice:
     def grid(self, X: Any, size: int) -> tuple[Array, Array]:
         """Horizontal and vertical coordinates, shape (size,), over samples of shape (m, d) and a little beyond."""
         low, high = (getattr(self.place(X), side)(axis=0) for side in ("min", "max"))
-        room = np.where(high > low, 0.08 * (high - low), 1.0)
-        first, second = (np.linspace(low[k] - room[k], high[k] + room[k], size) for k in (0, 1))
+        margin = np.where(high > low, 0.08 * (high - low), 1.0)
+        first, second = np.linspace(low - margin, high + margin, size, axis=1)
         return first, second
 
 

@@ -63,7 +63,8 @@ class SweepDisplay(Panels):
         for j, curve in enumerate(shown.T):
             upper.plot(at, curve, color=NAMED[j] if j < len(NAMED) else GREY, lw=1.2, marker=".")
         upper.set_ylabel(label)
-        gaps = np.maximum(np.abs([c.gap for c in self.sweep.certificates]), FLOOR)[order]
+        gaps = np.abs([certificate.gap for certificate in self.sweep.certificates])
+        gaps = np.maximum(gaps, FLOOR)[order]
         lower.semilogy(at, gaps, color="black", lw=1, marker=".", label="of each solution")
         lower.axhline(CERTIFY, color="0.6", ls="--", lw=1, label="required")
         lower.set(xlabel=self.parameter, ylabel="relative gap")

@@ -1,4 +1,4 @@
-"""What tuning saw: the criterion over the grid as counted, smoothed, and on test samples."""
+"""Pictures of tuning: the criterion over the grid as counted, smoothed, and on test samples."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class TuningDisplay:
 
     The first panel is as counted, the second smoothed (if it was), the third on test samples (if they are given) by
     classifiers trained on all training samples: Figure 1 of Davenport, Baraniuk & Scott (2010). Cells without a
-    classifier, and cells that a search did not look at, are left out. Where the criterion is infinite its score is
-    shown. A cross marks what was chosen, a line the way of a coordinate descent.
+    classifier, and cells that a search did not evaluate, are left out. Where the criterion is infinite its score is
+    shown. A cross marks the choice, a line the way of a coordinate descent.
 
     Parameters
     ----------
@@ -100,8 +100,8 @@ class TuningDisplay:
         top = min(high, max(1.0, low))  # a score is above 1 far from where it matters
         for ax, (title, values) in zip(self.axes_, self.panels.items(), strict=True):
             ax.set_facecolor("0.85")
-            cells = cell_edges(self._positions), cell_edges(self.y[1]), np.ma.masked_invalid(values).T
-            mesh = ax.pcolormesh(*cells, cmap="viridis", vmin=low, vmax=top)
+            edges = cell_edges(self._positions), cell_edges(self.y[1])
+            mesh = ax.pcolormesh(*edges, np.ma.masked_invalid(values).T, cmap="viridis", vmin=low, vmax=top)
             self._way(ax)
             ax.set_title(title, fontsize="medium")
             ax.set_xlabel(LABELS[self.x[0]])
@@ -119,15 +119,20 @@ class TuningDisplay:
 
     @property
     def _positions(self) -> Array:
-        """Where the columns are: bandwidths one after the other."""
-        return np.arange(self.x[1].size, dtype=np.float64) if self.x[0] == "bandwidth" else self.x[1]
+        """Horizontal positions of the columns: bandwidths one after the other."""
+        name, values = self.x
+        return np.arange(values.size, dtype=np.float64) if name == "bandwidth" else values
 
     def _way(self, ax: Axes) -> None:
-        """The chosen cell, and the steps of a descent at this bandwidth."""
-        cell = self.tuned.cell
-        assert cell is not None
-        steps = [s.cell for s in self.tuned.trace if len(cell) == 2 or s.cell[0] == cell[0]]
-        if len(steps) > 1:
-            points = np.array([(self._positions[c[-2]], self.y[1][c[-1]]) for c in steps])
-            ax.plot(points[:, 0], points[:, 1], "-", color="w", linewidth=1)
-        ax.plot(self._positions[cell[-2]], self.y[1][cell[-1]], "x", color="#D55E00", markersize=9, markeredgewidth=2)
+        """Draw the chosen cell, and the steps of a descent at this bandwidth."""
+        chosen = self.tuned.cell
+        assert chosen is not None
+        cells = [step.cell for step in self.tuned.trace]
+        if len(chosen) > 2:
+            cells = [cell for cell in cells if cell[0] == chosen[0]]
+        x, y = self._positions, self.y[1]
+        if len(cells) > 1:
+            column, row = np.array(cells)[:, -2:].T
+            ax.plot(x[column], y[row], "-", color="w", linewidth=1)
+        column, row = chosen[-2:]
+        ax.plot(x[column], y[row], "x", color="#D55E00", markersize=9, markeredgewidth=2)

@@ -9,7 +9,7 @@ import numpy as np
 
 from paretoclf.common.checks import Array
 from paretoclf.common.errors import InputError
-from paretoclf.plotting.base import LABELS, NEGATIVE, POSITIVE, Panels, set_logarithmic
+from paretoclf.plotting.base import LABELS, NEGATIVE, POSITIVE, Panels, run_as_t, set_logarithmic
 from paretoclf.plotting.path import PathDisplay
 
 
@@ -75,6 +75,7 @@ class ValueDisplay(Panels):
         for panel in (upper, lower):
             if log:
                 set_logarithmic(panel)
+            run_as_t(panel, x)
             panel.set_ylim(bottom=0.0)
             panel.grid(color="0.92", linewidth=0.6)
             panel.spines[["top", "right"]].set_visible(False)

@@ -1,1 +1,1 @@
-"""What is solved: samples, kernels, costs, the parametric QP and the lines of its parameters; classifiers."""
+"""Problems to be solved: samples, kernels, costs, the parametric QP and the lines of its parameters; classifiers."""

@@ -1,4 +1,4 @@
-r"""What an arbitrary hyperplane is to the biobjective margin problem: its two margins, and what is better in both.
+r"""Both margins of an arbitrary hyperplane, beside the biobjective margin problem, and what is better in both.
 
 The margin of a sample is its distance from the hyperplane, negative on the wrong side; with slacks, the distance in the
 space with one more feature for each sample, of length :math:`1/\sqrt{C_i}`. The margin of a class is the smallest of
@@ -78,7 +78,8 @@ def object_margins(
         if min(costs) <= 0:
             raise InputError(f"slack_costs must both be positive, got {costs}")
         reached = reached + slacks
-        direction = np.concatenate([slope, np.sqrt(np.where(labels > 0, *costs)) * slacks])
+        root = np.sqrt(np.where(labels > 0, *costs))
+        direction = np.concatenate([slope, root * slacks])
     largest = float(np.abs(direction).max())
     if largest == 0:
         raise InputError(f"w must not be zero{'' if xi is None else ' where every slack is'}: there is no hyperplane")
@@ -125,7 +126,7 @@ class ClassMargins:
 
     @property
     def missing(self) -> float:
-        """What the sum of the margins lacks of the best: zero exactly for multiples of the best slope."""
+        """Best sum of the margins less their sum: zero exactly for multiples of the best slope."""
         return self.best_sum - (self.plus + self.minus)
 
     def is_efficient(self, tolerance: float = CERTIFY) -> bool:
@@ -144,7 +145,7 @@ class ClassMargins:
 
     @property
     def theta(self) -> float:
-        """Ratio of the margins, and so the compromise that is better in both by the same factor, or is this one.
+        """Ratio of the margins: that of the compromise that is better in both by the same factor, or is this one.
 
         ``path.at(path.share(theta))`` and ``pareto_set.classifier(theta)`` are that compromise.
         """
@@ -183,7 +184,7 @@ def class_margins(
     slack_costs : Costs or None
         None for the hard problem.
     best_sum : float
-        What the two margins add up to on the Pareto set.
+        Sum of the two margins on the Pareto set.
 
     Raises
     ------
@@ -202,5 +203,6 @@ def class_margins(
         raise InputError(f"hyperplane needs the linear kernel, got {gram.kernel!r}: a slope w is one in the features")
     if xi is not None and slack_costs is None:
         raise InputError("xi must be left out: the hard problem has no slacks")
-    each = object_margins(gram.X, y, w, b, xi=xi, slack_costs=None if xi is None else slack_costs)
-    return ClassMargins(float(each[y > 0].min()), float(each[y < 0].min()), best_sum)
+    margins = object_margins(gram.X, y, w, b, xi=xi, slack_costs=None if xi is None else slack_costs)
+    plus, minus = margins[y > 0].min(), margins[y < 0].min()
+    return ClassMargins(float(plus), float(minus), best_sum)

@@ -377,7 +377,7 @@ class Classifier(GramRule):
 
     @classmethod
     def best(cls, gram: Gram, y: Array, caps: Array, alpha: Array, slope: Array | None = None) -> Classifier:
-        """With the best intercept for the slope: the middle of the optimal ones, or the finite end of a half-line."""
+        """Classifier with the best intercept for a slope: the middle of the optimal ones, or the end of a half-line."""
         scores = gram.quadratic.scores(y * alpha, slope)
         return cls(gram, y, caps, alpha, point_of(best_intercepts(y, caps, scores)), slope)
 
@@ -403,7 +403,7 @@ class Classifier(GramRule):
 
 @dataclass(frozen=True)
 class NoRule(Rule):
-    """What stands for a classifier where a problem has none. Whatever is asked of it raises, with the reason.
+    """A stand-in for the classifier of a problem that has none. Whatever is asked of it raises, with the reason.
 
     Parameters
     ----------
@@ -449,4 +449,5 @@ def linear_or_kernel(gram: Gram, coef: Array, slope: Array | None, b: float, int
 
 def gram_scores(gram: Gram, coef: Array, slope: Array | None, b: float, X: Any) -> Array:
     """Scores ``sum_i coef_i k(x_i, x) + b`` of new samples; by w (``slope``, where known) if there are features."""
-    return np.asarray((gram.scores(X, coef) if slope is None else gram.mapped(X) @ slope) + b)
+    scores = gram.scores(X, coef) if slope is None else gram.mapped(X) @ slope
+    return np.asarray(scores + b)

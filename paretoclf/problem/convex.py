@@ -8,7 +8,8 @@ Each connected block of P is judged alone, in units in which its diagonal is 1 (
     entries in its row, is never rounding.
 (c) It is with more, :math:`P+\operatorname{diag}(d)`: a point x that is optimal to first order is then no worse than
     any other by more than :math:`\tfrac12\sum_jd_j(x_j'-x_j)^2`. Where the constraints bound all :math:`x_j` with
-    :math:`d_j>0`, and that is within the tolerance of the value, it is part of the gap (`paretoclf.proof.convexity`).
+    :math:`d_j>0`, and that is within the tolerance of the value, it is part of the gap
+    (`paretoclf.proof.programs.convexity`).
 (d) Else the problem is not convex, and is refused.
 """
 
@@ -42,10 +43,10 @@ class Convexity:
     P : sparse array of shape (n, n)
         The matrix with what rounding took from its diagonal.
     shift : array of shape (n,) or None
-        What was added to its diagonal, where something was.
+        Numbers that were added to its diagonal, if there are any.
     lacks : array of shape (n,) or None
-        What is still to be added until it is proved positive semidefinite, where something is; infinite where nothing
-        is proved.
+        Numbers that are still to be added until it is proved positive semidefinite, if there are any; infinite where
+        nothing is proved.
     """
 
     P: Any = field(repr=False)
@@ -81,20 +82,20 @@ def not_convex(
     why: str = "",
     what: str = "the quadratic part x'Px/2 of what is minimised",
 ) -> InputError:
-    """The error that refuses a problem: the variables of the worst block, its eigenvalue, and what would do.
+    """Error that refuses a problem: the variables of the worst block, its eigenvalue, and a remedy.
 
     Parameters
     ----------
     P : sparse array of shape (n, n)
-        Of what is minimised.
+        Matrix of the minimised objective.
     lacks : array of shape (n,)
         As in `Convexity`.
     name_of : callable
         The user's name of a variable.
     why : str
-        What is known of its cost, after a comma.
+        Reason, after a comma.
     what : str
-        What P is of.
+        Name of the expression that has the matrix P.
     """
     P = sp.csc_array(P)
     off = [block for block in connected_blocks(P) if lacks[block[0]] > 0.0]
@@ -111,6 +112,22 @@ def not_convex(
     )
 
 
+def said_of_lack(lacks: Array, cost: float) -> str:
+    """Say how large a negative curvature is that is part of the gap."""
+    return (
+        f"P is not positive semidefinite, by up to {float(lacks.max()):.1e}: between the bounds of the variables that "
+        f"may cost {cost:.1e}, which is part of every gap."
+    )
+
+
+def said_of_shift(s: float, share: float) -> str:
+    """Say how much was added to the diagonal of P."""
+    return (
+        f"P is positive semidefinite up to rounding of its entries: what is proved is of P + s diag(P), s = {s:.1e}, "
+        f"and s x'diag(P)x/2 is at most {share:.1e} of the value."
+    )
+
+
 def _listed(block: Index, name_of: Callable[[int], str]) -> str:
     """The first few names of a block."""
     count = _LISTED if block.size > _LISTED + 1 else block.size
@@ -120,7 +137,7 @@ def _listed(block: Index, name_of: Callable[[int], str]) -> str:
 
 
 def _least(B: Any) -> float:
-    """The smallest eigenvalue of a block, computed."""
+    """Compute the smallest eigenvalue of a block."""
     if B.shape[0] <= _DENSE:
         return float(np.linalg.eigvalsh(B.toarray())[0])
     return float(eigsh(B, 1, which="SA", return_eigenvectors=False, tol=1e-3)[0])

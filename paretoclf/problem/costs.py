@@ -134,7 +134,9 @@ class SampleCosts:
 
 def per_sample(costs: Costs | SampleCosts, y: Array) -> Array:
     """Cost of an error on each sample, shape (n,)."""
-    return costs.values if isinstance(costs, SampleCosts) else np.where(y > 0, costs.C_plus, costs.C_minus)
+    if isinstance(costs, SampleCosts):
+        return costs.values
+    return np.where(y > 0, costs.C_plus, costs.C_minus)
 
 
 @dataclass(frozen=True)
@@ -160,18 +162,20 @@ class CostLine:
     def at(self, t: float) -> Any:
         """Costs at t; the end points exactly at t = 0 and t = 1."""
         t = check_inside(t, "t")
-        a, b = self.start, self.stop
-        if isinstance(a, SampleCosts):
-            return SampleCosts((1 - t) * a.values + t * b.values)
-        return Costs((1 - t) * a.C_plus + t * b.C_plus, (1 - t) * a.C_minus + t * b.C_minus)
+        start, stop = self.start, self.stop
+        if isinstance(start, SampleCosts):
+            return SampleCosts((1 - t) * start.values + t * stop.values)
+        plus = (1 - t) * start.C_plus + t * stop.C_plus
+        minus = (1 - t) * start.C_minus + t * stop.C_minus
+        return Costs(plus, minus)
 
     def per_sample(self, points: Array, y: Array) -> Array:
         """Cost of an error on each sample at each of k points t, shape (n, k)."""
-        a, b = (per_sample(end, y)[:, None] for end in (self.start, self.stop))
-        return np.asarray((1 - points) * a + points * b)
+        start, stop = (per_sample(end, y)[:, None] for end in (self.start, self.stop))
+        return np.asarray((1 - points) * start + points * stop)
 
     def position(self, costs: Any) -> float:
-        """Where the line has costs of this ratio; on a ray from the origin, where it has these costs.
+        """Find the t at which the line has costs of this ratio; on a ray from the origin, at which it has these costs.
 
         Parameters
         ----------
@@ -180,7 +184,7 @@ class CostLine:
         Raises
         ------
         InputError
-            If the line does not come by them.
+            If the line has no such costs.
 
         Examples
         --------
@@ -191,29 +195,38 @@ class CostLine:
         >>> CostLine(Costs(0, 0), Costs(2, 2)).position((1, 1))
         0.5
         """
-        at, a, b = as_costs(costs), self.start, self.stop
-        if isinstance(a, SampleCosts):
+        at, start, stop = as_costs(costs), self.start, self.stop
+        if isinstance(start, SampleCosts):
             raise InputError("a line of costs per sample has no position of two costs")
         if at.total == 0:
             raise InputError(f"costs must not both be zero, got {costs!r}")
-        before, after = _sine(a, at), _sine(b, at)  # of one sign: the line does not cross the ray of these costs
-        on_ray = abs(_sine(a, b)) <= ON_RAY
+        before, after = _sine(start, at), _sine(stop, at)  # of one sign: the line does not cross the ray of these costs
+        on_ray = abs(_sine(start, stop)) <= ON_RAY
         if on_ray and max(abs(before), abs(after)) <= ON_RAY:
-            lo, hi = sorted((a.total, b.total))
-            if not lo * (1 - ON_RAY) <= at.total <= hi * (1 + ON_RAY):
-                raise InputError(f"costs must have a total from {lo:g} to {hi:g} on this ray, got {costs!r}")
-            return 1.0 if lo == hi else min(1.0, max(0.0, (at.total - a.total) / (b.total - a.total)))
-        if on_ray or (before > ON_RAY and after > ON_RAY) or (before < -ON_RAY and after < -ON_RAY):
-            there = [end.asymmetry for end in (a, b) if end.total > 0]
+            low, high = sorted((start.total, stop.total))
+            if not low * (1 - ON_RAY) <= at.total <= high * (1 + ON_RAY):
+                raise InputError(f"costs must have a total from {low:g} to {high:g} on this ray, got {costs!r}")
+            if low == high:
+                return 1.0
+            share = (at.total - start.total) / (stop.total - start.total)
+            return min(1.0, max(0.0, float(share)))
+        if on_ray or min(before, after) > ON_RAY or max(before, after) < -ON_RAY:
+            there = [end.asymmetry for end in (start, stop) if end.total > 0]
             raise InputError(
                 f"costs must have an asymmetry C_plus / (C_plus + C_minus) from {min(there):g} to {max(there):g}, as "
                 f"the line has, got {costs!r}"
             )
-        from_a, from_b = float(before * a.total), float(after * b.total)
-        return min(1.0, max(0.0, from_a / (from_a - from_b)))
+        from_start, from_stop = float(before * start.total), float(after * stop.total)
+        return min(1.0, max(0.0, from_start / (from_start - from_stop)))
 
 
-def _sine(a: Costs, b: Costs) -> float:
-    """Positive where b has the smaller asymmetry, 0 on one ray; at most 1. Costs of 0 are on every ray."""
-    scale = a.total * b.total
-    return 0.0 if scale == 0 else float(a.C_plus * b.C_minus - a.C_minus * b.C_plus) / scale
+def _sine(first: Costs, second: Costs) -> float:
+    """Sine of the angle between two pairs, at most 1: positive where the second has the smaller asymmetry.
+
+    It is 0 on one ray, and costs of 0 are on every ray.
+    """
+    scale = first.total * second.total
+    if scale == 0:
+        return 0.0
+    determinant = first.C_plus * second.C_minus - first.C_minus * second.C_plus
+    return float(determinant) / scale

@@ -1,4 +1,4 @@
-r"""How nearly a symmetric matrix is proved positive semidefinite: a diagonal D with ``P - D`` positive semidefinite.
+r"""Proofs that symmetric matrices are about positive semidefinite: a diagonal D with ``P - D`` positive semidefinite.
 
 Each connected block of P is proved alone. A block of one entry is that entry. Where the diagonal dominates the rest of
 its row, exactly, the block is positive semidefinite. Else Cholesky's algorithm decides: if it ends in double precision
@@ -9,13 +9,12 @@ for :math:`P-\lambda I`, the smallest eigenvalue of P is at least :math:`\lambda
 
 for a block of k rows (S. M. Rump, *Verification of positive definiteness*, BIT 46 (2006), Corollary 2.4). A singular
 block cannot pass with :math:`\lambda-c\ge0`; small ones are then factored in fractions. Large sparse ones are factored
-as LDL', and the factors multiplied again: what they miss of P bounds its eigenvalues from below (Gershgorin).
+as LDL', and the factors multiplied again: their residual bounds the eigenvalues of P from below (Gershgorin).
 
 Whether a block is positive semidefinite does not depend on the units of its variables, and neither do the errors of
 Cholesky's algorithm: an entry is off by no more than :math:`\gamma_{k+1}/(1-\gamma_{k+1})\sqrt{P_{ii}P_{jj}}` (J.
 Demmel). So a block is also tried in units, powers of two, in which its diagonal is about 1. It is positive semidefinite
-if the algorithm ends for what is left when :math:`k\gamma_{k+2}/(1-\gamma_{k+2})+2\varepsilon` of its diagonal is taken
-off.
+if the algorithm ends after the share :math:`k\gamma_{k+2}/(1-\gamma_{k+2})+2\varepsilon` of its diagonal is subtracted.
 
 **Rounding of the entries** (`rounding_shares`): of a positive semidefinite matrix whose entries were rounded, or summed
 up, the diagonal is a little too small. A share s of it is added, the same in a whole block, until the block is proved.
@@ -47,15 +46,15 @@ _EXACT = 40
 #: A shift below the smallest computed eigenvalue, in units of what rounding can make, until Cholesky's algorithm ends.
 _MARGINS = (4.0, 64.0, 4096.0)
 
-#: What is taken off the diagonal of a large block of unit diagonal before it is factored; its factors may miss as much.
-_TAKEN_OFF = (1e-13, 1e-11, 1e-9)
+#: Numbers subtracted from the unit diagonal of a large block before it is factored; the residual may be as large.
+_SUBTRACTED = (1e-13, 1e-11, 1e-9)
 
-#: A share of the diagonal is proved with this many times what the proof takes: other processors round otherwise.
+#: A share of the diagonal is proved with this many times the rounding of the proof: other processors round otherwise.
 _TO_SPARE = 2.0
 
 
 def least_curvature(P: Any, *, signs: bool = False) -> Array:
-    """The diagonal of a proved D with P - D positive semidefinite, constant on each block of P that is connected.
+    """Diagonal of a proved D with P - D positive semidefinite, constant on each connected block of P.
 
     An entry is 0 or positive where the block is proved positive (semi)definite, and ``-inf`` where nothing is proved.
     Where only ``signs`` are asked for, it may be far from the largest such number, and takes no eigenvalues.
@@ -76,8 +75,21 @@ def least_curvature(P: Any, *, signs: bool = False) -> Array:
     return found
 
 
+def least_eigenvalue(M: Array) -> float:
+    """Lower bound of the eigenvalues of a symmetric matrix, near the smallest one; ``-inf`` where nothing is proved.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from paretoclf.problem.definite import least_eigenvalue
+    >>> round(least_eigenvalue(np.array([[2.0, 1.0], [1.0, 2.0]])), 9)
+    1.0
+    """
+    return _below(M, float(np.linalg.eigvalsh(M)[0]), _MARGINS)
+
+
 def strong_convexity(P: Any) -> Array:
-    """The diagonal of a proved C with P - C positive semidefinite, as `least_curvature`, and never negative.
+    """Diagonal of a proved C with P - C positive semidefinite, as `least_curvature`, and never negative.
 
     Where rounding left next to nothing of the smallest eigenvalue, C may still be a tiny multiple of the diagonal of P.
 
@@ -94,13 +106,13 @@ def strong_convexity(P: Any) -> Array:
     found = np.maximum(least_curvature(P), 0.0)
     for block, B in _connected(P):
         scaled = _scaled(B) if found[block[0]] == 0.0 and block.size <= _DENSE else None
-        if scaled is not None and _by_cholesky(scaled, 2.0):  # of twice what it takes off, once is left
+        if scaled is not None and _by_cholesky(scaled, 2.0):  # twice its rounding is subtracted: once is left
             found[block] = 0.999 * _rounding(block.size) * B.diagonal()
     return found
 
 
 def rounding_shares(P: Any) -> Array:
-    """Say by which share of itself each diagonal entry is enlarged until P is proved positive semidefinite.
+    """Find the share of itself by which each diagonal entry is enlarged until P is proved positive semidefinite.
 
     Parameters
     ----------
@@ -140,13 +152,12 @@ def lacking(P: Any, blocks: Array) -> Array:
     P : array or sparse matrix of shape (n, n)
         Symmetric.
     blocks : bool array of shape (n,)
-        Which rows it is asked for; 0 in the others.
+        Rows for which it is asked; 0 in the others.
 
     Returns
     -------
     array of shape (n,)
-        The same in a whole block, and not much more than minus its smallest eigenvalue; infinite where nothing is
-        proved.
+        One number in a whole block, not much more than minus its smallest eigenvalue; infinite where nothing is proved.
 
     Examples
     --------
@@ -164,7 +175,7 @@ def lacking(P: Any, blocks: Array) -> Array:
 
 
 def _lacking(B: Any) -> float:
-    """The number to add to the diagonal of one connected block; infinite where nothing is proved."""
+    """Number to add to the diagonal of one connected block; infinite where nothing is proved."""
     least = _of_block(B, False)
     unit = B.shape[0] ** 2 * _EPS * float(abs(B).max())
     for margin in (0.0, *_MARGINS):
@@ -175,12 +186,12 @@ def _lacking(B: Any) -> float:
 
 
 def _moved(B: Any, shift: float) -> Any:
-    """A sparse block with a number added to each entry of its diagonal."""
+    """Add a number to each entry of the diagonal of a sparse block."""
     return B + sp.diags_array(np.full(B.shape[0], shift))
 
 
 def enlarged(P: Any, shares: Array) -> Any:
-    """P with each diagonal entry larger by a share of itself.
+    """Enlarge each diagonal entry of P by a share of itself.
 
     Examples
     --------
@@ -194,7 +205,7 @@ def enlarged(P: Any, shares: Array) -> Any:
 
 
 def connected_blocks(P: Any) -> list[Index]:
-    """The rows of each connected block of a symmetric matrix, in order."""
+    """Rows of each connected block of a symmetric matrix, in order."""
     _, label = connected_components(sp.csr_array(P), directed=False)
     order = np.argsort(label, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(label[order])) + 1)
@@ -214,18 +225,20 @@ def _connected(P: Any) -> list[tuple[Index, Any]]:
 
 
 def _of_block(B: Any, signs: bool) -> float:
-    """A proved lower bound of the eigenvalues of one connected block."""
+    """Prove a lower bound of the eigenvalues of one connected block."""
     if B.shape[0] > _DENSE:
-        return 0.0 if _semidefinite(B) else _of_large(B, np.asarray(B.diagonal()))
+        return 0.0 if _semidefinite(B) else _of_large(B)
     M = B.toarray()
-    least = _near_zero(M) if signs else None
-    if least is None:
-        least = _near(M, float(np.linalg.eigvalsh(M)[0]))
-    return 0.0 if least < 0 and (_semidefinite(B) or (B.shape[0] <= _EXACT and _exactly(M))) else least
+    least = _below(M, 0.0, (-_MARGINS[0], _MARGINS[0])) if signs else -np.inf
+    if least == -np.inf:
+        least = _below(M, float(np.linalg.eigvalsh(M)[0]), _MARGINS)
+    if least < 0 and (_semidefinite(B) or (B.shape[0] <= _EXACT and _exactly(M))):
+        return 0.0
+    return least
 
 
 def _share(B: Any) -> float:
-    """The share of its diagonal that proves a block, nan where that is no rounding."""
+    """Share of its diagonal that, added to it, proves a block; nan where that is no rounding."""
     if not (B.diagonal() > 0.0).all():
         return np.nan
     most = PSD_SHARE * B.shape[0] ** 2 * _EPS
@@ -240,12 +253,15 @@ def _share(B: Any) -> float:
     low, high = 0, halvings + 1  # proved, and not proved
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if proved(middle) else (low, middle)
+        if proved(middle):
+            low = middle
+        else:
+            high = middle
     return float(most / 2**low)
 
 
 def _semidefinite(B: Any, spare: float = 1.0) -> bool:
-    """Whether a block is proved positive semidefinite in units of its own, with so many times what that takes."""
+    """Whether a block is proved positive semidefinite in units of its own, with so many times the rounding."""
     diagonal = np.asarray(B.diagonal())
     large = B.shape[0] > _DENSE
     if large and _dominated(B, diagonal):
@@ -257,79 +273,81 @@ def _semidefinite(B: Any, spare: float = 1.0) -> bool:
 
 
 def _scaled(B: Any) -> Any:
-    """A block in units in which its diagonal is about 1; None where it has none."""
+    """Block in units in which its diagonal is about 1; None where there are no such units."""
     diagonal = np.asarray(B.diagonal())
     if not (diagonal > 0.0).all():
         return None
     unit = np.ldexp(1.0, -(np.frexp(diagonal)[1] // 2))
+    scaled = sp.csr_array(B, copy=True)
     with np.errstate(over="ignore"):
-        scaled = sp.csr_array(sp.diags_array(unit) @ B @ sp.diags_array(unit))
+        scaled.data *= np.repeat(unit, np.diff(scaled.indptr))
+        scaled.data *= unit[scaled.indices]
     return scaled if np.isfinite(scaled.data).all() else None
 
 
 def _rounding(k: int) -> float:
-    """The share that a proof by Cholesky's algorithm takes of the diagonal of k rows."""
+    """Share of the diagonal of k rows that must be subtracted for a proof by Cholesky's algorithm."""
     gamma = (k + 2) * _EPS / (1 - (k + 2) * _EPS)
     return k * gamma / (1 - gamma) + 2 * _EPS
 
 
 def _by_cholesky(scaled: Any, spare: float) -> bool:
-    """Whether a block of about unit diagonal is, by Cholesky's algorithm and what its rounding may be."""
-    M, taken = scaled.toarray(), spare * _rounding(scaled.shape[0])
-    return _factored(M - taken * np.diag(M.diagonal()), 0.0)
+    """Whether a block of about unit diagonal is proved semidefinite by Cholesky's algorithm, rounding included."""
+    M = scaled.toarray()
+    subtracted = spare * _rounding(M.shape[0])
+    return _factored(M - subtracted * np.diag(M.diagonal()), 0.0)
 
 
 def _by_sparse_factors(scaled: Any, spare: float) -> bool:
-    """Whether a large block of about unit diagonal is, by factors that miss less than was taken off its diagonal."""
-    for taken in _TAKEN_OFF:
-        missed = _missed_by_factors(scaled, -taken)
-        if missed is not None and spare * missed <= taken * (1 - 1e-9):
+    """Whether a large block of about unit diagonal is proved semidefinite, by sparse factors of small residual."""
+    for subtracted in _SUBTRACTED:
+        residual = _residual_of_factors(scaled, -subtracted)
+        if residual is not None and spare * residual <= subtracted * (1 - 1e-9):
             return True
     return False
 
 
-def _near(M: Array, eigenvalue: float) -> float:
-    """The bound from a shift that is a little below the computed smallest eigenvalue."""
-    for margin in _MARGINS:
-        shift = eigenvalue - margin * _missed(M, 0.0)
+def _below(M: Array, eigenvalue: float, margins: tuple[float, ...]) -> float:
+    """Bound the eigenvalues from below by a shift near an estimate of the smallest one, below it by a margin."""
+    for margin in margins:
+        shift = eigenvalue - margin * _rounding_at(M, 0.0)
         if _factored(M, shift):
-            return shift - _missed(M, shift)
+            return shift - _rounding_at(M, shift)
     return -np.inf
 
 
-def _near_zero(M: Array) -> float | None:
-    """The bound from a shift a little above 0, or a little below, where the matrix is about positive semidefinite."""
-    for margin in (_MARGINS[0], -_MARGINS[0]):
-        shift = margin * _missed(M, 0.0)
-        if _factored(M, shift):
-            return shift - _missed(M, shift)
-    return None
-
-
-def _missed(M: Array, shift: float) -> float:
-    """By how much the smallest eigenvalue of a matrix may be below a shift at which it was factored."""
-    k, diagonal = M.shape[0], M.diagonal()
+def _rounding_at(M: Array, shift: float) -> float:
+    """Bound how far the smallest eigenvalue may be below a shift at which Cholesky's algorithm has ended."""
+    k, diagonal = M.shape[0], np.abs(M.diagonal())
     gamma = (k + 2) * _EPS / (1 - (k + 2) * _EPS)
-    trace = float(np.abs(diagonal).sum()) + k * abs(shift)
-    return float(gamma / (1 - gamma) * trace + _EPS * (np.abs(diagonal).max() + abs(shift)) + k * np.finfo(float).tiny)
+    trace = float(diagonal.sum()) + k * abs(shift)
+    largest = diagonal.max() + abs(shift)
+    underflow = k * np.finfo(float).tiny
+    return float(gamma / (1 - gamma) * trace + _EPS * largest + underflow)
 
 
 def _factored(M: Array, shift: float) -> bool:
+    """Whether Cholesky's algorithm ends for a matrix less a multiple of the identity."""
+    shifted = M - shift * np.eye(M.shape[0])
     try:
-        return bool(np.isfinite(np.linalg.cholesky(M - shift * np.eye(M.shape[0]))).all())
+        return bool(np.isfinite(np.linalg.cholesky(shifted)).all())
     except np.linalg.LinAlgError:
         return False
 
 
 def _dominated(B: Any, diagonal: Array) -> bool:
     """Whether every diagonal entry is at least the sum of the others in its row; the sign of `fsum` is exact."""
-    ends = zip(B.indptr[:-1], B.indptr[1:], diagonal.tolist(), strict=True)
-    return all(fsum([2 * d, *(-np.abs(B.data[a:b])).tolist()]) >= 0 and d >= 0 for a, b, d in ends)
+    entries = (-np.abs(B.data)).tolist()  # with that of the diagonal, which is counted twice against it
+    ends = B.indptr.tolist()
+    for entry, first, last in zip(diagonal.tolist(), ends[:-1], ends[1:], strict=True):
+        if entry < 0 or fsum([2 * entry, *entries[first:last]]) < 0:
+            return False
+    return True
 
 
 def _exactly(M: Array) -> bool:
     """Whether a matrix is positive semidefinite, by elimination in fractions."""
-    rows = [[Fraction(v) for v in row] for row in M.tolist()]
+    rows = [[Fraction(value) for value in row] for row in M.tolist()]
     for k in range(len(rows)):
         pivot = rows[k][k]
         if pivot < 0 or (pivot == 0 and any(rows[k][k + 1 :])):
@@ -344,17 +362,18 @@ def _exactly(M: Array) -> bool:
     return True
 
 
-def _of_large(B: Any, diagonal: Array) -> float:
-    """A proved lower bound from sparse factors of B plus a small multiple of the identity, multiplied out again."""
-    size = float(np.abs(diagonal).max()) + float(abs(B).sum(axis=1).max())
+def _of_large(B: Any) -> float:
+    """Prove a lower bound by sparse factors of B plus a small multiple of the identity, multiplied out again."""
+    row_sums = abs(B).sum(axis=1)
+    size = float(np.abs(B.diagonal()).max() + row_sums.max())
     for margin in (1e-14, 1e-12, 1e-10):
-        missed = _missed_by_factors(B, margin * size)
-        if missed is not None:
-            return -missed - margin * size * (1 + 1e-9)
+        residual = _residual_of_factors(B, margin * size)
+        if residual is not None:
+            return -residual - margin * size * (1 + 1e-9)
     return -np.inf
 
 
-def _missed_by_factors(B: Any, shift: float) -> float | None:
+def _residual_of_factors(B: Any, shift: float) -> float | None:
     """Bound how far eigenvalues of B plus a shift may be below 0, by factors LDL' with D > 0; None if it has none."""
     moved = sp.csc_array(_moved(B, shift))
     try:
@@ -367,8 +386,8 @@ def _missed_by_factors(B: Any, shift: float) -> float | None:
     L, D = sp.csr_array(factors.L), sp.diags_array(pivots)
     order = np.argsort(factors.perm_c)
     own = moved[order][:, order]
-    left = own - L @ D @ L.T
+    computed = own - L @ D @ L.T
     terms = abs(own) + abs(L) @ D @ abs(L.T)
     longest = float(np.diff(L.indptr).max()) + 4
-    missed = abs(left) + longest * 2 * _EPS * terms
-    return float(missed.sum(axis=1).max()) * (1 + 1e-9)
+    residual = abs(computed) + longest * 2 * _EPS * terms
+    return float(residual.sum(axis=1).max()) * (1 + 1e-9)

@@ -29,7 +29,7 @@ def squared_distances(X: Samples, Z: Samples, unit: float = 1.0, floor: float = 
     unit : float
         Unit of the distances; differences are divided by it before they are squared.
     floor : float
-        What is far below this number, in squared units, need not be right relatively: within its rounding is enough.
+        Distances far below this number, in squared units, need not be right relatively: within its rounding is enough.
 
     Examples
     --------
@@ -43,22 +43,25 @@ def squared_distances(X: Samples, Z: Samples, unit: float = 1.0, floor: float = 
         centre = middle(Z)
         A = moved(X, centre) / unit
         B = A if X is Z else moved(Z, centre) / unit
-        a, b, out = squares(A), squares(B), dot(A, B)
+        length_a, length_b, out = squares(A), squares(B), dot(A, B)
         if X is Z and sp.issparse(X):
             out = 0.5 * (out + out.T)
-        most = b.max()
-        step = max(1, _NUMBERS * X.shape[0] // (X.nnz + 1 if sp.issparse(X) else X.size))
+        longest = length_b.max()
+        numbers = X.nnz + 1 if sp.issparse(X) else X.size
+        step = max(1, _NUMBERS * X.shape[0] // numbers)
         for first in range(0, X.shape[0], _ROWS):
             rows = slice(first, first + _ROWS)
-            part, terms = out[rows], np.add.outer(a[rows], b)
+            part, terms = out[rows], np.add.outer(length_a[rows], length_b)
             part *= -2.0
             part += terms
-            if a[rows].max() + most <= CANCELLED * floor:
+            if length_a[rows].max() + longest <= CANCELLED * floor:
                 continue
-            which, other = np.nonzero(~((terms <= CANCELLED * (part + floor)) & (terms < np.inf)))
-            for k in range(0, which.size, step):
-                i, j = which[k : k + step], other[k : k + step]
-                part[i, j] = squares((X[first + i] - Z[j]) / unit)
+            kept = (terms <= CANCELLED * (part + floor)) & (terms < np.inf)
+            lost, other = np.nonzero(~kept)
+            for k in range(0, lost.size, step):
+                i, j = lost[k : k + step], other[k : k + step]
+                differences = (X[first + i] - Z[j]) / unit
+                part[i, j] = squares(differences)
         if X is Z:
             np.fill_diagonal(out, 0.0)
         return np.maximum(out, 0.0, out=out)

@@ -29,7 +29,7 @@ def product(A: Samples, x: Array, more: Array | None = None) -> Array:
     x : array of shape (2, k)
         A vector in two parts.
     more : array of shape (m, p), optional
-        What else is added to each entry.
+        Further terms of each entry.
 
     Returns
     -------
@@ -53,12 +53,14 @@ def add_product(hi: Array, lo: Array, B: Array, out_hi: Array, out_lo: Array) ->
     Stacks: (r, m, k) by (r, k, n), or by one for all, (1, k, n).
     """
     for j in np.flatnonzero(hi.any(axis=(0, 1))):
-        p, error, rest = _parts(np.stack([hi[:, :, j, None], lo[:, :, j, None]]), B[:, None, j])
-        s = out_hi + p
-        z = s - out_hi
-        low = out_lo + ((out_hi - (s - z)) + (p - z)) + (error + rest)
-        out_hi[:] = s + low
-        out_lo[:] = low - (out_hi - s)
+        column = np.stack([hi[:, :, j, None], lo[:, :, j, None]])
+        term, error, rest = _parts(column, B[:, None, j])
+        summed = out_hi + term
+        added = summed - out_hi
+        lost = (out_hi - (summed - added)) + (term - added)  # in this sum (Knuth 1969)
+        low = out_lo + lost + (error + rest)
+        out_hi[:] = summed + low
+        out_lo[:] = low - (out_hi - summed)
 
 
 def inner(x: Array, y: Array, more: float = 0.0) -> float:
@@ -72,7 +74,7 @@ def total(x: Array) -> float:
 
 
 def quotient(x: Array, by: float) -> Array:
-    """``x / by`` in two parts: the second is what rounding takes off the first; shape (2, k).
+    """``x / by`` in two parts, the second the rounding error of the first; shape (2, k).
 
     Examples
     --------
@@ -84,8 +86,9 @@ def quotient(x: Array, by: float) -> Array:
     True
     """
     high = x / by
-    p, error, _ = _parts(np.stack([high, np.zeros_like(high)]), np.full(high.size, by))
-    return np.stack([high, ((x - p) - error) / by])
+    exact = np.stack([high, np.zeros_like(high)])
+    back, error, _ = _parts(exact, np.asarray(by))
+    return np.stack([high, ((x - back) - error) / by])
 
 
 def times(x: Array, by: float) -> Array:
@@ -95,11 +98,12 @@ def times(x: Array, by: float) -> Array:
 
 
 def _terms(A: Samples, x: Array) -> Iterator[list[float]]:
-    """What is to be added for each row."""
+    """Terms to be added for each row."""
     if sp.issparse(A):
         rows = sp.csr_array(A)
         for first, last in zip(rows.indptr[:-1], rows.indptr[1:], strict=True):
-            yield _parts(x[:, rows.indices[first:last]], rows.data[first:last]).ravel().tolist()
+            columns, entries = rows.indices[first:last], rows.data[first:last]
+            yield _parts(x[:, columns], entries).ravel().tolist()
         return
     size = max(1, _BLOCK // max(1, A.shape[1]))
     for first in range(0, A.shape[0], size):
@@ -107,13 +111,17 @@ def _terms(A: Samples, x: Array) -> Iterator[list[float]]:
 
 
 def _parts(x: Array, y: Array) -> Array:
-    """Three terms that add up to ``(x[0] + x[1]) y``: product, its rounding error, and what the second part adds."""
-    p = x[0] * y
-    a, b = _half(x[0]), _half(y)
-    error = ((a * b - p) + a * (y - b) + (x[0] - a) * b) + (x[0] - a) * (y - b)
-    return np.stack([p, error, np.broadcast_to(x[1] * y, p.shape)])
+    """Three terms that add up to ``(x[0] + x[1]) y``: product, its rounding error, product of the second part."""
+    high, low = x
+    rounded = high * y
+    high_half, y_half = _half(high), _half(y)
+    high_rest, y_rest = high - high_half, y - y_half
+    error = (high_half * y_half - rounded) + high_half * y_rest
+    error = (error + high_rest * y_half) + high_rest * y_rest
+    return np.stack([rounded, error, np.broadcast_to(low * y, rounded.shape)])
 
 
-def _half(a: Array) -> Array:
-    s = _SPLIT * a
-    return np.asarray(s - (s - a))
+def _half(x: Array) -> Array:
+    """Leading 26 bits of doubles: products of two such halves are exact."""
+    scaled = _SPLIT * x
+    return np.asarray(scaled - (scaled - x))

@@ -46,13 +46,13 @@ class Gram:
         than this share, below 1, of the trace; or those of the samples at these positions, in this order. Not for the
         linear kernel. A kernel that is not known to be positive semidefinite is then tested on the chosen columns only.
     free_origin : bool
-        Whether the problem stays the same when all samples are moved, as it does where an intercept is free. Features
-        of the linear kernel that lie far from 0 (map coordinates, time stamps) are then measured from ``origin``.
+        Whether the problem stays the same when all samples are translated, as it does where an intercept is free.
+        Features of the linear kernel far from 0 (map coordinates, time stamps) are then measured from ``origin``.
 
     Attributes
     ----------
     X : array or scipy.sparse.csr_array
-        A copy of what was given, checked; a sparse matrix in canonical CSR form.
+        A checked copy of the given samples; a sparse matrix in canonical CSR form.
     kernel : Kernel
         As given, with its parameters where a name left them to the samples.
     n : int
@@ -60,12 +60,12 @@ class Gram:
     names : tuple of str or None
         Names of the features, if X was a frame: new samples in a frame must have them, in their order.
     origin : array of shape (d,) or None
-        Where ``features`` are measured from, if not from 0.
+        Point from which ``features`` are measured, if not from 0.
     pivots : array of shape (rank,) or None
         With ``low_rank``, the samples whose kernel columns span the features: ``Gram(X, kernel, low_rank=pivots)`` is
         this Gram again.
     approximation : Approximation or None
-        With ``low_rank``, what was given up.
+        With ``low_rank``, the error of the approximation.
 
     Raises
     ------
@@ -100,12 +100,9 @@ class Gram:
         if low_rank is not None:
             if self.linear:
                 raise InputError("low_rank must be left out for the linear kernel: its features are the samples")
-            self._factorised = pivoted_cholesky(
-                lambda i: self._columns(self.X, [i])[:, 0],
-                self._kernel_diagonal(),
-                check_low_rank(low_rank, self.n),
-                type(self.kernel).__name__,
-            )
+            rank = check_low_rank(low_rank, self.n)
+            diagonal, name = self._kernel_diagonal(), type(self.kernel).__name__
+            self._factorised = pivoted_cholesky(lambda i: self._columns(self.X, [i])[:, 0], diagonal, rank, name)
         elif not self.kernel.psd:
             _check_psd(self.matrix, type(self.kernel).__name__)
 
@@ -116,7 +113,7 @@ class Gram:
 
     @property
     def features(self) -> Samples:
-        """What takes the place of a kernel matrix: F with F F' = Gram, or None where there is only the matrix.
+        """Features F with F F' = Gram, or None where there is only the kernel matrix.
 
         The samples (an array, or CSR) for the linear kernel, measured from ``origin``; an array of shape (n, rank) with
         ``low_rank``.
@@ -129,31 +126,31 @@ class Gram:
 
     @cached_property
     def _near(self) -> Samples:
-        """The samples as seen from the origin."""
+        """Samples measured from the origin."""
         assert self.origin is not None
         return moved(self.X, self.origin)
 
     def intercept(self, b: float, w: Any) -> float:
-        """The b of ``w . x + b``, from that of ``w . (x - origin) + b``; w is a function of no arguments."""
-        return float(b) if self.origin is None else float(b - w() @ self.origin)
+        """Intercept b of ``w . x + b``, from that of ``w . (x - origin) + b``; w is a function of no arguments."""
+        return float(b if self.origin is None else b - w() @ self.origin)
 
     def at_origin(self, b: float, w: Any) -> float:
-        """The b of ``w . (x - origin) + b``, from that of ``w . x + b``; w is a function of no arguments."""
-        return float(b) if self.origin is None else float(b + w() @ self.origin)
+        """Intercept b of ``w . (x - origin) + b``, from that of ``w . x + b``; w is a function of no arguments."""
+        return float(b if self.origin is None else b + w() @ self.origin)
 
     @property
     def pivots(self) -> Index | None:
-        """With ``low_rank``, the samples whose kernel columns span the features."""
+        """Samples whose kernel columns span the features; None without ``low_rank``."""
         return None if self._factorised is None else self._factorised.pivots
 
     @property
     def approximation(self) -> Approximation | None:
-        """With ``low_rank``, what was given up."""
+        """Error of the approximation; None without ``low_rank``."""
         return None if self._factorised is None else self._factorised.approximation
 
     @property
     def note(self) -> str:
-        """What a certificate must say of this Gram: empty, unless the kernel is an approximation."""
+        """Note of this Gram in a certificate: empty, unless the kernel is an approximation."""
         return "" if self.approximation is None else f"For the approximated kernel ({self.approximation})."
 
     @cached_property
@@ -163,8 +160,9 @@ class Gram:
         if isinstance(self.kernel, Precomputed) and F is None:
             return np.asarray(self.X)
         # Blocks of rows come on top; and where semidefiniteness is tested, the copy that LAPACK takes apart.
+        copies = 1 if self.kernel.psd else 2
         require_memory(
-            8 * self.n * (self.n * (1 if self.kernel.psd else 2) + 2 * BLOCK_ROWS),
+            8 * self.n * (self.n * copies + 2 * BLOCK_ROWS),
             f"the kernel matrix of {self.n} samples",
             "use low_rank=, the linear kernel (without asking for its matrix) or fewer samples",
         )
@@ -180,7 +178,7 @@ class Gram:
 
     @cached_property
     def quadratic(self) -> Quadratic:
-        """The Gram as an operator: through its features, or the kernel matrix where there is only that."""
+        """Gram as an operator: through its features, or the kernel matrix where there is only that."""
         return Matrix(self.matrix) if self.features is None else Features(self.features)
 
     def matvec(self, v: Array) -> Array:
@@ -189,7 +187,7 @@ class Gram:
 
     @cached_property
     def rounding(self) -> Array | None:
-        """The kernel's `rounding` of the training samples, shape (n,); None where no value is rounded."""
+        """Bounds on the rounding of kernel values, shape (n,), as of `Kernel.rounding`; None where none is rounded."""
         if self.quadratic.width:  # products of features are rounded where they are summed
             return None
         found = self.kernel.rounding(self.X, self.diagonal())
@@ -210,13 +208,13 @@ class Gram:
     def part(self, index: Any) -> Gram:
         """Gram of some of the samples, of the values that are known here: of the features, or precomputed.
 
-        New samples of it are features, or kernel values against its samples: what `part_of_new` has.
+        New samples of it are features, or kernel values against its samples, as `part_of_new` returns them.
         """
         return Gram.of(self.quadratic.part(index))
 
     @classmethod
     def of(cls, quadratic: Quadratic) -> Gram:
-        """The Gram of a quadratic that is known to be positive semidefinite: features, or a precomputed kernel."""
+        """Gram of a quadratic that is known to be positive semidefinite: of features, or of a precomputed kernel."""
         ((name, values),) = quadratic.raw.items()
         if name == "X":
             return cls(values)
@@ -230,14 +228,15 @@ class Gram:
         return self.quadratic.new_in_part(index, rows)
 
     def mapped_rows(self, index: Any) -> Samples:
-        """The same as `mapped` of some of the training samples."""
+        """Training samples at some positions as `mapped` returns new ones."""
         return self.rows(index) if self.features is None else self.features[index]
 
     def mapped(self, X: Any) -> Samples:
         """New samples as the quadratic takes them: their features, or kernel values against the training samples."""
         if self.features is not None:
             return self.cross_features(X)
-        return _finite(_values(self.kernel, self.check_new(X), self.X), f"{type(self.kernel).__name__}, new samples")
+        values = _values(self.kernel, self.check_new(X), self.X)
+        return _finite(values, f"{type(self.kernel).__name__}, new samples")
 
     def cross(self, X: Any) -> Array:
         """Kernel values of new samples against the training samples, shape (m, n).
@@ -280,7 +279,7 @@ class Gram:
         return out
 
     def coordinates(self) -> tuple[Samples, Array] | None:
-        """Rows whose products are the kernel values, and the size in each column that is rounding 1: (n, r), (r,).
+        """Coordinates of the samples, of dense ones from their mean, and the rounding of each column: (n, r), (r,).
 
         None where the kernel matrix has no plain rank.
         """
@@ -340,7 +339,7 @@ def _in_blocks(kernel: Kernel, X: Samples) -> Array:
 
 
 def _equal_for_equals(K: Array, which: Index) -> Array:
-    """The same matrix, with one value for samples that are equal: by its place in a product it is rounded otherwise."""
+    """Give equal samples (``which``, of `distinct`) one value: elsewhere in a product it is rounded otherwise."""
     if which.max() == which.size - 1:  # no two are
         return K
     _, first = np.unique(which, return_index=True)
@@ -351,12 +350,13 @@ def _equal_for_equals(K: Array, which: Index) -> Array:
 
 
 def _values(kernel: Kernel, X: Samples, Z: Samples) -> Array:
-    """Kernel values, without a word of what overflows: that is said where values must be finite."""
+    """Kernel values, without warnings of overflow: `_finite` refuses it."""
     with np.errstate(over="ignore", invalid="ignore"):
         return np.asarray(kernel(X, Z))
 
 
 def _finite(K: Array, name: str, first: int = 0) -> Array:
+    """Return kernel values, or refuse them if one is not finite; ``first`` is the number of the first row."""
     finite = np.isfinite(K)
     if not finite.all():
         i, j = (int(v) for v in np.argwhere(~finite)[0])
@@ -368,7 +368,7 @@ _REMEDY = "; if that is rounding (of single precision, say), compute it in float
 
 
 def nearest_psd(K: Any) -> Array:
-    r"""The symmetric positive semidefinite matrix that is nearest to a square one, in the Frobenius norm.
+    r"""Find the symmetric positive semidefinite matrix that is nearest to a square one, in the Frobenius norm.
 
     The eigenvalues of :math:`(K+K^\top)/2` that are negative become 0. For kernel matrices that rounding made
     indefinite: computed in single precision, read from a file with few digits. For a function that is no kernel it
@@ -410,6 +410,7 @@ def nearest_psd(K: Any) -> Array:
 
 
 def _check_psd(K: Array, name: str) -> None:
+    """Refuse a kernel matrix that is not symmetric or not positive semidefinite, up to rounding."""
     scale = max(float(K.max()), -float(K.min()))
     check_symmetric(K, f"kernel matrix ({name})", GRAM_SYMMETRY * scale, _REMEDY)
     smallest = float(np.linalg.eigvalsh(K)[0])

@@ -8,34 +8,37 @@ from paretoclf.common.checks import Array, Mask
 from paretoclf.common.tolerances import FLAT
 from paretoclf.problem.units import balanced_units
 
-_NEAR = 1e-9  # of what a multiplier can reach: so near to a bound it counts as at it
+_NEAR = 1e-9  # share of its unit: a multiplier so near to a bound counts as at it
 
 
 def sides(y: Array, caps: Array, alpha: Array, scores: Array) -> tuple[Mask, Mask]:
     """Masks (left, right) of the samples that belong at their cap and at zero; the rest is the margin set.
 
-    A sample belongs at a bound when its multiplier is closer to that bound (in units of what it can reach) than its
-    margin is to 1 on that bound's side; ``scores`` include the intercept. An interior-point answer is a little inside
-    every bound, so the distance to the bound alone does not tell.
+    A sample belongs at a bound when its multiplier is closer to that bound (in units of its largest possible value)
+    than its margin is to 1 on that bound's side; ``scores`` include the intercept. An interior-point answer is a little
+    inside every bound, so the distance to the bound alone does not tell.
     """
-    slack, unit = y * scores - 1.0, balanced_units(y, caps)
-    return (slack < 0) & (caps - alpha < -slack * unit), (slack > 0) & (alpha < slack * unit)
+    slack = y * scores - 1.0
+    nearest = slack * balanced_units(y, caps)
+    left = (slack < 0) & (caps - alpha < -nearest)
+    right = (slack > 0) & (alpha < nearest)
+    return left, right
 
 
 def intercept_interval(y: Array, caps: Array, alpha: Array, scores: Array) -> tuple[float, float]:
     """All optimal intercepts for the multipliers alpha, given scores ``w . x_i`` without intercept.
 
     ``b_lo`` is the largest ``y_i - w.x_i`` over positives below their cap and negatives above zero, ``b_hi`` the
-    smallest over positives above zero and negatives below their cap. A multiplier within 1e-9 of a bound
-    (relative to what it can reach, `balanced_units`) counts as at it. Half-lines have an infinite end.
+    smallest over positives above zero and negatives below their cap. A multiplier within 1e-9 of a bound (relative to
+    its largest possible value, `balanced_units`) counts as at it. Half-lines have an infinite end.
     """
-    F, unit = y - scores, balanced_units(y, caps)
+    best, unit = y - scores, balanced_units(y, caps)
     above = alpha > _NEAR * unit
     below = caps - alpha > _NEAR * unit
     lower = np.where(y > 0, below, above)
     upper = np.where(y > 0, above, below)
-    lo = float(F[lower].max()) if lower.any() else -np.inf
-    hi = float(F[upper].min()) if upper.any() else np.inf
+    lo = float(best[lower].max()) if lower.any() else -np.inf
+    hi = float(best[upper].min()) if upper.any() else np.inf
     if lo > hi:  # rounding only: the two ends are one point
         lo = hi = 0.5 * (lo + hi)
     return lo, hi

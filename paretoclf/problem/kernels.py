@@ -25,7 +25,7 @@ from paretoclf.problem.samples import Samples, check_samples, dot, largest, requ
 
 
 class Kernel(Protocol):
-    """What the rest of the package asks of a kernel."""
+    """Interface of a kernel: the rest of the package asks for nothing else."""
 
     @property
     def psd(self) -> bool:
@@ -37,9 +37,9 @@ class Kernel(Protocol):
         ...
 
     def rounding(self, X: Samples, diagonal: Array) -> Array:
-        """Numbers r (n,): the values for i and j are off by no more than ``r_i r_j``; 0 where they are the data.
+        """Bounds r (n,) on rounding: the values for i and j are off by no more than ``r_i r_j``.
 
-        Nothing is known of a function: its values are the data.
+        They are 0 where the values are the data; nothing is known of a function, so its values are.
         """
         ...
 
@@ -93,11 +93,13 @@ class RBF:
         return np.exp(values, out=values)
 
     def rounding(self, X: Samples, diagonal: Array) -> Array:
-        """A squared distance q is off by (d + 6) u times at most CANCELLED (q + 1); ``exp(-q/2) (q + 1)`` is below 1.3.
+        """Bounds on rounding, as of `Kernel.rounding`.
 
-        The exponential itself is off by 2 u, u half a unit in the last place.
+        A squared distance q is off by (d + 6) u times at most CANCELLED (q + 1), and ``exp(-q/2) (q + 1)`` is below
+        1.3. The exponential itself is off by 2 u, u half a unit in the last place.
         """
-        return np.full(diagonal.size, np.sqrt(_UNIT * (0.65 * CANCELLED * (_terms(X) + 6) + 2)))
+        units = 0.65 * CANCELLED * (_terms(X) + 6) + 2
+        return np.full(diagonal.size, np.sqrt(_UNIT * units))
 
     @classmethod
     def scale(cls, X: Any) -> RBF:
@@ -118,13 +120,16 @@ class RBF:
         >>> RBF.scale([[-1.0, 2.0], [1.0, -2.0]])
         RBF(bandwidth=1.58...)
         """
-        A = check_samples(X)
-        require_scale(A)
-        size = A.shape[0] * A.shape[1]
-        stored = A.data if sp.issparse(A) else A
+        samples = check_samples(X)
+        require_scale(samples)
+        count, features = samples.shape
+        size = count * features
+        stored = samples.data if sp.issparse(samples) else samples
         mean = float(stored.sum()) / size
-        variance = (float(np.sum((stored - mean) ** 2)) + (size - stored.size) * mean**2) / size
-        return cls(float(np.sqrt(0.5 * A.shape[1] * variance)) or float(np.sqrt(0.5)))
+        of_stored = float(np.sum((stored - mean) ** 2))
+        of_zeros = (size - stored.size) * mean**2
+        variance = (of_stored + of_zeros) / size
+        return cls(float(np.sqrt(0.5 * features * variance or 0.5)))
 
     @classmethod
     def median(cls, X: Any) -> RBF:
@@ -160,15 +165,17 @@ class Polynomial:
         return power
 
     def rounding(self, X: Samples, diagonal: Array) -> Array:
-        """A product of d terms is off by d u of its absolute ones, u half a unit in the last place; a power p times so.
+        """Bounds on rounding, as of `Kernel.rounding`.
 
-        By Cauchy and Schwarz the absolute terms are no more than the root of the two values on the diagonal. With whole
+        A product of d terms is off by d u times their absolute sum, u half a unit in the last place; a power p times
+        so. By Cauchy and Schwarz that sum is no more than the root of the two values on the diagonal. With whole
         numbers that fit a double nothing is rounded.
         """
         given = [X.data if sp.issparse(X) else X, self.scale, self.offset]
         if all((np.mod(x, 1.0) == 0.0).all() for x in given) and diagonal.max() < _WHOLE:
             return np.zeros_like(diagonal)
-        return np.asarray(np.sqrt(1.01 * _UNIT * (self.degree * (_terms(X) + 3) + 4) * diagonal))
+        units = self.degree * (_terms(X) + 3) + 4
+        return np.asarray(np.sqrt(1.01 * _UNIT * units * diagonal))
 
 
 @dataclass(frozen=True)
@@ -210,13 +217,14 @@ class Function(_OfData):
 
     def __call__(self, X: Samples, Z: Samples) -> Array:
         """Kernel values of shape (rows of X, rows of Z)."""
-        K = np.asarray(self.function(X, Z), dtype=np.float64)
-        if K.shape != (X.shape[0], Z.shape[0]):
+        values = np.asarray(self.function(X, Z), dtype=np.float64)
+        wanted = rows, columns = X.shape[0], Z.shape[0]
+        if values.shape != wanted:
             raise InputError(
-                f"kernel must return an array of shape {(X.shape[0], Z.shape[0])} for X of {X.shape[0]} and "
-                f"Z of {Z.shape[0]} rows, got shape {K.shape}"
+                f"kernel must return an array of shape {wanted} for X of {rows} and Z of {columns} rows, got shape "
+                f"{values.shape}"
             )
-        return K
+        return values
 
 
 _UNIT = 0.5 * float(np.finfo(float).eps)
@@ -224,12 +232,14 @@ _WHOLE = 2.0**53  # whole numbers below it are doubles
 
 
 def _terms(X: Samples) -> int:
-    """How many terms a product of two samples has, at most."""
-    return int(np.diff(X.indptr).max()) if sp.issparse(X) else int(X.shape[1])
+    """Largest number of terms of a product of two samples."""
+    if sp.issparse(X):
+        return int(np.diff(X.indptr).max())
+    return int(X.shape[1])
 
 
 def as_kernel(kernel: Any, X: Samples = None) -> Kernel:
-    """Turn what a user may write into a kernel.
+    """Make a kernel from a name, a callable or a kernel object.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Lines of parameters: what a formulation says of its exact paths, and the one problem that each of them follows.
+"""Lines of parameters, along which a formulation has exact paths, and the one problem that each of them follows.
 
 A formulation declares by ``lines`` which of these its paths are along; ``svm.line(...)`` is one of them, with the
 `ParametricQP` of its multipliers as data. The package's four kinds are followed by `paretoclf.trace` without CVXPY.
@@ -23,7 +23,7 @@ from paretoclf.problem.nu import caps_of, nu_max, to_asymmetry, to_classes
 from paretoclf.problem.operator.signed import Signed
 from paretoclf.problem.parametric_qp import ParametricQP
 
-_EXTREME = 1e12  # the largest ratio of two margins, either way: beyond it b is at its limit up to rounding
+_EXTREME = 1e12  # the largest ratio of two margins: beyond it, and below its inverse, b is at its limit up to rounding
 
 
 class Labelled(Protocol):
@@ -41,7 +41,7 @@ class Labelled(Protocol):
 
 
 class Weighted(Labelled, Protocol):
-    """The same with weights."""
+    """Samples, labels and weights, of a formulation or alone."""
 
     @property
     def sample_weight(self) -> Array:
@@ -50,16 +50,16 @@ class Weighted(Labelled, Protocol):
 
 
 class Ratio(Labelled, Protocol):
-    """What is asked of a formulation of two margins."""
+    """Interface of a formulation of two margins."""
 
     @property
     def soft(self) -> bool:
-        """Whether margins may be missed."""
+        """Whether margins may be violated."""
         ...
 
     @property
     def nearest(self) -> Index | None:
-        """The samples where the classes of a hard problem nearly touch, else None."""
+        """Samples at which the classes of a hard problem nearly touch, else None."""
         ...
 
     def check_values(self, values: Mapping[str, Any]) -> dict[str, float]:
@@ -102,28 +102,29 @@ class SampleLine(ABC):
     gram: Gram = field(repr=False)
     y: Array = field(repr=False)
 
-    #: Whose lines these are.
+    #: Name of the formulation that has these lines.
     of_formulation: ClassVar[str]
-    #: What a formulation must have for them.
+    #: Attributes that a formulation must have for them.
     needs: ClassVar[tuple[str, ...]] = ("gram", "y")
 
     @classmethod
     def ways(cls, svm: Any) -> tuple[tuple[str, ...], ...]:
-        """The names of the parameters that `of` takes; where there are several ways to state a line, of each."""
+        """Names of the parameters that `of` takes; where there are several ways to state a line, of each."""
         raise NotImplementedError
 
     @classmethod
     @abstractmethod
     def of(cls, svm: Any, *ends: Any) -> Self:
-        """The line of a formulation between parameters, which are checked."""
+        """Line of a formulation between parameters, which are checked."""
 
     @property
     @abstractmethod
     def problem(self) -> ParametricQP:
-        """What a path along it follows: the dual of the formulation, t in [0, 1]; its values are minus the primal's."""
+        """Problem that a path follows: the dual of the formulation, t in [0, 1]; its values are minus the primal's."""
 
     @property
     def _signed(self) -> Signed:
+        """Quadratic term of the dual: that of the samples, with the signs of their labels."""
         return Signed(self.gram.quadratic, self.y)
 
 
@@ -145,13 +146,13 @@ class LineOfCosts(SampleLine):
 
     @classmethod
     def ways(cls, svm: Any) -> tuple[tuple[str, ...], ...]:
-        """By the costs at both ends."""
+        """One way: the costs at both ends."""
         return (("start", "stop"),)
 
     @classmethod
     def of(cls, svm: Weighted, start: Any, stop: Any) -> LineOfCosts:
-        """The line from start to stop, pairs (C_plus, C_minus), Costs or SampleCosts."""
-        ends = [costs_of(given, name, svm.y) for given, name in ((start, "start"), (stop, "stop"))]
+        """Line from start to stop, pairs (C_plus, C_minus), Costs or SampleCosts."""
+        ends = [costs_of(start, "start", svm.y), costs_of(stop, "stop", svm.y)]
         if any(isinstance(costs, SampleCosts) for costs in ends):
             ends = [SampleCosts(per_sample(costs, svm.y)) for costs in ends]
         return cls(svm.gram, svm.y, svm.sample_weight, CostLine(*ends))
@@ -159,21 +160,22 @@ class LineOfCosts(SampleLine):
     @property
     def caps(self) -> Array:
         """Caps at both ends, shape (2, n)."""
-        return np.stack([self.sample_weight * per_sample(end, self.y) for end in (self.ends.start, self.ends.stop)])
+        ends = self.ends.start, self.ends.stop
+        return np.stack([self.sample_weight * per_sample(end, self.y) for end in ends])
 
     @property
     def problem(self) -> ParametricQP:
-        """The dual: one equation, that of the intercept."""
+        """Dual of the 2C-SVM: one equation, that of the intercept."""
         return problem_of_costs(self._signed, self.caps)
 
 
 def problem_of_costs(form: Signed, caps: Array) -> ParametricQP:
-    """The dual of the 2C-SVM with caps (2, n) at both ends, of samples as they are measured."""
+    """Dual of the 2C-SVM with caps (2, n) at both ends, of samples as they are measured."""
     return ParametricQP.box(form, np.ones(form.sign.size), form.sign[None], caps)
 
 
 def costs_of(given: Any, name: str, y: Array) -> Costs | SampleCosts:
-    """Costs of these samples, checked."""
+    """Check costs of these samples, one for each class or for each sample."""
     costs = given if isinstance(given, SampleCosts) else as_costs(given, name)
     if isinstance(costs, SampleCosts) and costs.values.size != y.size:
         raise InputError(f"{name} must give {y.size} samples their costs, got {costs.values.size}")
@@ -182,7 +184,7 @@ def costs_of(given: Any, name: str, y: Array) -> Costs | SampleCosts:
 
 @dataclass(frozen=True)
 class FixedAsymmetry:
-    """The parameter is nu; multipliers are those of the 2nu-SVM."""
+    """Line whose parameter is nu, at one asymmetry; multipliers are those of the 2nu-SVM."""
 
     asymmetry: float
     n_plus: int
@@ -199,7 +201,7 @@ class FixedAsymmetry:
 
 @dataclass(frozen=True)
 class HullLine:
-    """The parameter runs from 0 to 1 while 1/nu_plus and 1/nu_minus move linearly; multipliers are hull weights.
+    """Line on which 1/nu_plus and 1/nu_minus are affine in the parameter, from 0 to 1; multipliers are hull weights.
 
     ``start`` and ``stop`` are pairs (nu_plus, nu_minus).
     """
@@ -211,7 +213,9 @@ class HullLine:
 
     def classes(self, t: float) -> tuple[float, float]:
         """``(nu_plus, nu_minus)`` at t."""
-        plus, minus = (1.0 / ((1.0 - t) / a + t / c) for a, c in zip(self.start, self.stop, strict=True))
+        (start_plus, start_minus), (stop_plus, stop_minus) = self.start, self.stop
+        plus = 1.0 / ((1.0 - t) / start_plus + t / stop_plus)
+        minus = 1.0 / ((1.0 - t) / start_minus + t / stop_minus)
         return plus, minus
 
     def nu(self, t: float) -> tuple[float, float]:
@@ -221,7 +225,7 @@ class HullLine:
 
 @dataclass(frozen=True)
 class LineOfNu(SampleLine):
-    """A line of the 2nu-SVM: nu moves at fixed asymmetry, or the inverses of nu_plus and nu_minus move.
+    """A line of the 2nu-SVM: of nu at fixed asymmetry, or of the inverses of nu_plus and nu_minus.
 
     Attributes
     ----------
@@ -237,24 +241,25 @@ class LineOfNu(SampleLine):
 
     @classmethod
     def ways(cls, svm: Any) -> tuple[tuple[str, ...], ...]:
-        """By the pairs at both ends, or by an interval of nu at an asymmetry."""
+        """Two ways: the pairs at both ends, or an interval of nu at an asymmetry."""
         return ("start", "stop"), ("nu", "asymmetry")
 
     @classmethod
     def of(  # type: ignore[override]
         cls, svm: Labelled, start: Any = None, stop: Any = None, *, nu: Any = None, asymmetry: Any = None
     ) -> LineOfNu:
-        """The line from start to stop, pairs (nu_plus, nu_minus); or an interval of nu at an asymmetry."""
+        """Line from start to stop, pairs (nu_plus, nu_minus); or an interval of nu at an asymmetry."""
         if start is None and stop is None:
             return cls._of_nu(svm, nu, asymmetry)
-        ends = [_nu_pair(start, "start"), _nu_pair(stop, "stop")]
-        if ends[0] == ends[1]:
-            raise InputError(f"stop must differ from start, got {ends[1]} for both")
-        return cls(svm.gram, svm.y, HullLine(ends[0], ends[1], *sizes_of(svm.y)), (0.0, 1.0))
+        first, last = _nu_pair(start, "start"), _nu_pair(stop, "stop")
+        if first == last:
+            raise InputError(f"stop must differ from start, got {last} for both")
+        along = HullLine(first, last, *sizes_of(svm.y))
+        return cls(svm.gram, svm.y, along, (0.0, 1.0))
 
     @classmethod
     def _of_nu(cls, svm: Labelled, nu: Any, asymmetry: Any) -> LineOfNu:
-        """The interval of nu, a pair (lo, hi), at an asymmetry: None for hi is the largest feasible nu, for lo 0."""
+        """Line over an interval (lo, hi) of nu at an asymmetry: None for hi is the largest feasible nu, for lo 0."""
         sizes, asymmetry = sizes_of(svm.y), check_share(asymmetry, "asymmetry")
         top = nu_max(asymmetry, *sizes)
         lo, hi = check_pair(nu, "nu", default=(0.0, top))
@@ -267,18 +272,21 @@ class LineOfNu(SampleLine):
 
     @property
     def problem(self) -> ParametricQP:
-        """The dual: two equations, the multipliers of either class add up to nu / 2, or hull weights to 1."""
+        """Dual of the 2nu-SVM: two equations, the multipliers of either class sum to nu / 2, or hull weights to 1."""
         if isinstance(self.along, HullLine):
-            share = [1.0 / (np.array(self.along.classes(t)) * sizes_of(self.y)) for t in self.ends]
-            caps, sums = np.stack([by_class(self.y, *each) for each in share]), np.ones((2, 1))
+            nus = np.array([self.along.classes(t) for t in self.ends])
+            of_classes = 1.0 / (nus * sizes_of(self.y))
+            caps = np.stack([by_class(self.y, *each) for each in of_classes])
+            sums = np.ones((2, 1))
         else:
-            caps, sums = np.stack([caps_of(self.along.asymmetry, self.y)] * 2), 0.5 * np.array(self.ends)[:, None]
+            caps = np.stack([caps_of(self.along.asymmetry, self.y)] * 2)
+            sums = 0.5 * np.array(self.ends)[:, None]
         rows = sides_of(self.y)
         return ParametricQP.box(self._signed, np.zeros(self.y.size), rows, caps, sums)
 
 
 def by_class(y: Array, plus: Any, minus: Any) -> Array:
-    """A number for each sample, by its class."""
+    """Array of a number for each sample, by its class."""
     return np.asarray(np.where(y > 0, plus, minus))
 
 
@@ -288,11 +296,12 @@ def sides_of(y: Array) -> Array:
 
 
 def sizes_of(y: Array) -> tuple[int, int]:
-    """How many positives and negatives there are."""
+    """Numbers of positives and of negatives."""
     return int(np.count_nonzero(y > 0)), int(np.count_nonzero(y < 0))
 
 
 def _nu_pair(given: Any, name: str) -> tuple[float, float]:
+    """Check a pair (nu_plus, nu_minus)."""
     pair = check_pair(given, name, "(nu_plus, nu_minus)")
     if not (0 < pair[0] <= 1 and 0 < pair[1] <= 1):
         raise InputError(f"{name} must be a pair (nu_plus, nu_minus) within (0, 1], got {given!r}")
@@ -300,7 +309,7 @@ def _nu_pair(given: Any, name: str) -> tuple[float, float]:
 
 
 class Homogeneous(Labelled, Protocol):
-    """What is asked of a formulation without a free intercept."""
+    """Interface of a formulation without a free intercept."""
 
     @property
     def bias(self) -> bool:
@@ -331,12 +340,12 @@ class LineOfTau(SampleLine):
 
     @classmethod
     def ways(cls, svm: Any) -> tuple[tuple[str, ...], ...]:
-        """By an interval of tau at a lam."""
+        """One way: an interval of tau at a lam."""
         return (("tau", "lam"),)
 
     @classmethod
     def of(cls, svm: Homogeneous, tau: Any, lam: Any) -> LineOfTau:
-        """The interval of tau, a pair (lo, hi), at a lam."""
+        """Line over an interval of tau, a pair (lo, hi), at a lam."""
         lo, hi = check_pair(tau, "tau")
         if not 0 <= lo < hi <= 1:
             raise InputError(f"tau must be a pair (lo, hi) with 0 <= lo < hi <= 1, got ({lo!r}, {hi!r})")
@@ -345,7 +354,9 @@ class LineOfTau(SampleLine):
     @property
     def caps(self) -> Array:
         """Caps of the formulation's multipliers at both ends, shape (2, n)."""
-        return np.stack([by_class(self.y, 2 * (1 - tau) / self.y.size, 2 * tau / self.y.size) for tau in self.ends])
+        n = self.y.size
+        of_classes = [(2 * (1 - tau) / n, 2 * tau / n) for tau in self.ends]
+        return np.stack([by_class(self.y, *each) for each in of_classes])
 
     def costs(self, tau: float) -> Array:
         """Caps of the positives and of the negatives in `problem` at tau, shape (2,)."""
@@ -354,16 +365,16 @@ class LineOfTau(SampleLine):
 
     @property
     def problem(self) -> ParametricQP:
-        """The dual over lam, of multipliers over lam: no equation, the bias is a feature."""
-        Q = self.gram.quadratic
+        """Dual over lam, of multipliers over lam: no equation, the bias is a feature."""
+        Q, n = self.gram.quadratic, self.y.size
         form = Signed(Q.plus_constant() if self.bias else Q, self.y)
         caps = np.stack([by_class(self.y, *self.costs(tau)) for tau in self.ends])
-        return ParametricQP.box(form, np.ones(self.y.size), np.zeros((0, self.y.size)), caps)
+        return ParametricQP.box(form, np.ones(n), np.zeros((0, n)), caps)
 
 
 @dataclass(frozen=True)
 class LineOfTheta(SampleLine):
-    """A line of the biobjective margin: the positives' share of the margin moves.
+    """A line of the biobjective margin, of the positives' share of the margin.
 
     Attributes
     ----------
@@ -372,7 +383,7 @@ class LineOfTheta(SampleLine):
     ends : pair of float or Fraction
         ``theta / (1 + theta)`` at t = 0 and t = 1.
     nearest : int array, optional
-        In a hard problem whose classes nearly touch, the samples where they do.
+        In a hard problem whose classes nearly touch, the samples at which they do.
     """
 
     slack_costs: Costs | None
@@ -384,30 +395,32 @@ class LineOfTheta(SampleLine):
 
     @classmethod
     def ways(cls, svm: Any) -> tuple[tuple[str, ...], ...]:
-        """By an interval of theta; with costs of squared slacks where the problem is soft."""
+        """One way: an interval of theta; with costs of squared slacks where the problem is soft."""
         return (("theta", "C_plus", "C_minus") if svm.soft else ("theta",),)
 
     @classmethod
     def of(cls, svm: Ratio, theta: Any, C_plus: Any = None, C_minus: Any = None) -> LineOfTheta:
-        """The interval of theta, a pair (lo, hi); with costs of squared slacks where the problem is soft."""
+        """Line over an interval of theta, a pair (lo, hi); with costs of squared slacks where the problem is soft."""
         lo, hi = check_pair(theta, "theta")
         if not (1 / _EXTREME <= lo < hi <= _EXTREME and lo / (1 + lo) < hi / (1 + hi)):
             raise InputError(
                 f"theta must be a pair (lo, hi) with {1 / _EXTREME:g} <= lo < hi <= {_EXTREME:g}, got ({lo!r}, {hi!r})"
             )
-        values = svm.check_values({"theta": lo, **({"C_plus": C_plus, "C_minus": C_minus} if svm.soft else {})})
+        given = {"C_plus": C_plus, "C_minus": C_minus} if svm.soft else {}
+        values = svm.check_values({"theta": lo, **given})
         costs = Costs(values["C_plus"], values["C_minus"]) if svm.soft else None
-        return cls(svm.gram, svm.y, costs, (lo / (1 + lo), hi / (1 + hi)), svm.nearest)
+        shares = lo / (1 + lo), hi / (1 + hi)
+        return cls(svm.gram, svm.y, costs, shares, svm.nearest)
 
     @property
     def margins(self) -> Any:
-        """2 share for positives and 2 (1 - share) for negatives, fractions, at both ends, shape (2, n)."""
+        """Margins: 2 share of positives and 2 (1 - share) of negatives, fractions, at both ends, shape (2, n)."""
         shares = [Fraction(end) for end in self.ends]
         return np.stack([by_class(self.y, 2 * share, 2 * (1 - share)) for share in shares])
 
     @property
     def augmented(self) -> Gram:
-        """The kernel for which the problem is a hard one: one more feature a sample, of length 1 / sqrt(C)."""
+        """Kernel for which the problem is a hard one: one more feature a sample, of length 1 / sqrt(C)."""
         if self.slack_costs is None:
             return self.gram
         return Gram.of(self.gram.quadratic.plus_diagonal(1.0 / by_class(self.y, *self.slack_costs)))
@@ -416,18 +429,20 @@ class LineOfTheta(SampleLine):
     def problem(self) -> ParametricQP:
         """Half the dual: margins of 2 share and of 2 (1 - share), no caps, one equation."""
         margins = self.margins.astype(np.float64)
-        form, none = Signed(self.augmented.quadratic, self.y), np.full((2, self.y.size), np.inf)
-        return replace(ParametricQP.box(form, margins[0], self.y[None], none), q=-margins)
+        form = Signed(self.augmented.quadratic, self.y)
+        no_caps = np.full(margins.shape, np.inf)
+        box = ParametricQP.box(form, margins[0], self.y[None], no_caps)
+        return replace(box, q=-margins)
 
 
 def lines_of(svm: Any, only: type[SampleLine] | None = None) -> type[SampleLine]:
-    """Which lines a formulation declares that its exact paths are along.
+    """Return the lines along which a formulation declares its exact paths.
 
     Parameters
     ----------
     svm : formulation
     only : type, optional
-        Those that are asked for.
+        Lines that the caller needs.
 
     Raises
     ------

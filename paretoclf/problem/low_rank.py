@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.common.checks import Array, Index
+from paretoclf.common.checks import Array, Index, is_whole
 from paretoclf.common.errors import InputError
 from paretoclf.common.memory import require_memory
 from paretoclf.common.tolerances import COLUMN_NOISE, FACTOR_RANK, PIVOT_AGAIN
@@ -37,7 +37,7 @@ _HINT = "; if that is rounding (features far from 0 against the bandwidth), cent
 
 @dataclass(frozen=True)
 class Approximation:
-    """What a low-rank kernel gives up: how far ``K - G G'`` is from zero, up to rounding.
+    """Error of a low-rank kernel: how far ``K - G G'`` is from zero, up to rounding.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Approximation:
 
 @dataclass(frozen=True)
 class Factorised:
-    """Features G of shape (n, r), the pivots in the order in which they were taken, and what was given up."""
+    """Features G of shape (n, r), the pivots in the order in which they were taken, and the error."""
 
     G: Array = field(repr=False)
     pivots: Index = field(repr=False)
@@ -71,12 +71,12 @@ class Factorised:
 
 
 def check_low_rank(low_rank: Any, n: int) -> int | float | Index:
-    """Return a rank, a tolerance or an array of pivots, or say what is allowed."""
-    if _whole(low_rank) and low_rank >= 1:
+    """Return a rank, a tolerance or an array of pivots, or refuse it and say what is allowed."""
+    if is_whole(low_rank) and low_rank >= 1:
         return int(low_rank)
     if isinstance(low_rank, float | np.floating) and 0 < low_rank < 1:
         return float(low_rank)
-    if isinstance(low_rank, list | tuple | np.ndarray) and all(_whole(i) and 0 <= i < n for i in low_rank):
+    if isinstance(low_rank, list | tuple | np.ndarray) and all(is_whole(i) and 0 <= i < n for i in low_rank):
         pivots = np.array(low_rank, dtype=np.int64)
         if np.unique(pivots).size == pivots.size > 0:
             return pivots
@@ -84,10 +84,6 @@ def check_low_rank(low_rank: Any, n: int) -> int | float | Index:
         "low_rank must be a whole number >= 1 (the largest rank), a float between 0 and 1 (the trace that may be left "
         f"out, relative) or distinct positions of samples from 0 to {n - 1} (the pivots), got {low_rank!r}"
     )
-
-
-def _whole(number: Any) -> bool:
-    return isinstance(number, int | np.integer) and not isinstance(number, bool)
 
 
 def pivoted_cholesky(
@@ -118,9 +114,13 @@ def pivoted_cholesky(
             f"kernel ({name}) must have a finite, nonnegative diagonal that is not zero to be approximated, "
             f"got values from {diagonal.min():.3g} to {diagonal.max():.3g}"
         )
-    given = None if isinstance(low_rank, int | float) else low_rank
-    limit = min(n, low_rank if isinstance(low_rank, int) else n if given is None else given.size)
-    tolerance = low_rank if isinstance(low_rank, float) else 0.0
+    given, limit, tolerance = None, n, 0.0
+    if isinstance(low_rank, float):
+        tolerance = low_rank
+    elif isinstance(low_rank, int):
+        limit = min(n, low_rank)
+    else:
+        given, limit = low_rank, low_rank.size
     left = diagonal.copy()
     pivots: list[int] = []
     rows = np.empty((0, n))  # row k: feature k of all samples
@@ -157,16 +157,17 @@ def pivoted_cholesky(
                 f"of the remainder at sample {int(np.argmin(left))} after {k + 1} pivots{_HINT}"
             )
         np.maximum(left, 0.0, out=left)
-    done = len(pivots)
-    approximation = Approximation(done, float(left.sum()) / total, float(left.max()))
-    return Factorised(np.ascontiguousarray(rows[:done].T), np.array(pivots, dtype=np.int64), approximation)
+    rank, remainder = len(pivots), float(left.sum()) / total
+    approximation = Approximation(rank, remainder, float(left.max()))
+    features = np.ascontiguousarray(rows[:rank].T)
+    return Factorised(features, np.array(pivots, dtype=np.int64), approximation)
 
 
 def _longer(rows: Array, limit: int) -> Array:
-    """The same rows with room for twice as many, if there is memory for them."""
+    """Copy rows into an array with memory for twice as many, if there is any."""
     k, n = rows.shape
-    room = min(limit, max(64, 2 * k))
-    require_memory(8 * room * n, f"low_rank: {room} features of {n} samples", "use a lower rank or a larger tolerance")
-    longer = np.empty((room, n))
+    size = min(limit, max(64, 2 * k))
+    require_memory(8 * size * n, f"low_rank: {size} features of {n} samples", "use a lower rank or a larger tolerance")
+    longer = np.empty((size, n))
     longer[:k] = rows
     return longer

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
+import gzip
 import re
-import shutil
-import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+import zlib
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
@@ -16,10 +14,13 @@ from typing import Any, NoReturn
 import numpy as np
 import scipy.sparse as sp
 
+from paretoclf.common.checks import Array
 from paretoclf.common.errors import InputError
+from paretoclf.common.quiet import quiet
+from paretoclf.problem.moved_numbers import moved_number
 from paretoclf.problem.mps_text import LineError, Said, check_mps
 
-#: Endings that are read, each under the name that HiGHS knows its format by.
+#: Endings that are read, each with the ending by which HiGHS knows its format.
 ENDINGS = {".mps": ".mps", ".qps": ".mps", ".lp": ".lp"}
 
 #: The first highspy that says what it leaves out of an LP file, and where.
@@ -28,10 +29,10 @@ LEAST = (1, 16)
 #: Options that let small and large coefficients be read as they stand, as far as HiGHS allows.
 _AS_IT_STANDS = {"small_matrix_value": 1e-12, "large_matrix_value": 1e30}
 
-#: Words of a log by which what was read is not what the file says.
+#: Words of a log that mean that another program was read than the file says.
 _CHANGED = re.compile(r"WARNING|ignored|same name|duplicate|not defined|cost\| value", re.IGNORECASE)
 
-#: Warnings of what is read rightly.
+#: Warnings of programs that are read rightly.
 _HARMLESS = re.compile(
     "ERROR|coefficients are summed|No objective row found|switching to fixed format|assume fixed format"
 )
@@ -47,8 +48,21 @@ _LP_NUMBER = re.compile(r"(?<![\w.])(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECAS
 _LP_NAME = re.compile(r"[A-Za-z_!#$%&(),;?@'`{}~\"][\w!#$%&(),.;?@'`{}~\"]*")
 
 
-def read_program(file: Path) -> dict[str, Any]:
-    """The arguments of a `paretoclf.QP`.
+def ending_of(name: str) -> str | None:
+    """Ending by which HiGHS knows the format of a file, compressed or not; None where it is no program.
+
+    Examples
+    --------
+    >>> from paretoclf.problem.mps import ending_of
+    >>> ending_of("model.QPS"), ending_of("model.lp.gz"), ending_of("samples.csv.gz")
+    ('.mps', '.lp', None)
+    """
+    lower = name.lower().removesuffix(".gz")
+    return ENDINGS.get(Path(lower).suffix)
+
+
+def read_program(file: Path, moves: Mapping[str, str]) -> dict[str, Any]:
+    """Read the arguments of a `paretoclf.QP` from a file; ``moves`` has the numbers that are parameters, by words.
 
     Raises
     ------
@@ -59,32 +73,47 @@ def read_program(file: Path) -> dict[str, Any]:
         highspy: Any = import_module("highspy")
     except ImportError:
         raise InputError("from_file needs highspy: pip install 'paretoclf[mps]'") from None
-    ending = ENDINGS.get(file.suffix.lower())
+    ending = ending_of(file.name)
     if ending is None:
-        raise InputError(f"file must end in {', '.join(ENDINGS)}, got {file.name}")
+        raise InputError(f"file must end in {', '.join(ENDINGS)}, or one of these and .gz, got {file.name}")
     if not file.is_file():
         raise InputError(f"file must be there, got {file}")
+    content = _content(file)
+    text = content.decode("utf-8", errors="replace")
     said = None
     if ending == ".mps":
         try:
-            said = check_mps(file.read_text(encoding="utf-8", errors="replace"))
+            said = check_mps(text)
         except LineError as error:
             raise InputError(f"file must be a program that HiGHS reads as it stands, got {file}, {error}") from None
-    model, log = _read(highspy, file, ending)
+    model, log = _read(highspy, file, content, ending)
     _check_log(log, file)
     if model is None:
         raise InputError(f"file must be a program that HiGHS reads, got {file}: {_in_one_line(log) or 'it is empty'}")
     if ending == ".lp":
-        _check_names(file, list(model.lp_.col_names_))
+        _check_names(file, text, list(model.lp_.col_names_))
     found = _arrays(model.lp_, model.hessian_, highspy, file, said)
     if said is not None:
         found["maximise"] = bool(said.maximise)  # HiGHS takes some of the words for none
+    moved = {name: moved_number(found, words) for name, words in moves.items()}
+    found["moves"] = {name: number.change for name, number in moved.items()}
+    found["values"] = {name: number.value for name, number in moved.items()}
     return found
 
 
-def _read(highspy: Any, file: Path, ending: str) -> tuple[Any, str]:
-    """The model that HiGHS reads, None where it gives up, and all that it says meanwhile."""
-    with _no_banner():
+def _content(file: Path) -> bytes:
+    """Bytes of a file, compressed or not."""
+    if file.suffix.lower() != ".gz":
+        return file.read_bytes()
+    try:
+        return gzip.decompress(file.read_bytes())
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise InputError(f"file must be one that gzip wrote, got {file}: {error}") from None
+
+
+def _read(highspy: Any, file: Path, content: bytes, ending: str) -> tuple[Any, str]:
+    """Model that HiGHS reads, None where it gives up, and its log."""
+    with quiet():
         solver = highspy.Highs()
     if ending == ".lp" and (solver.versionMajor(), solver.versionMinor()) < LEAST:
         raise InputError(
@@ -93,7 +122,7 @@ def _read(highspy: Any, file: Path, ending: str) -> tuple[Any, str]:
         )
     with tempfile.TemporaryDirectory() as folder:
         known, log = Path(folder, f"program{ending}"), Path(folder, "log.txt")
-        shutil.copyfile(file, known)
+        known.write_bytes(content)
         for option, value in {"log_to_console": False, "log_file": str(log), **_AS_IT_STANDS}.items():
             solver.setOptionValue(option, value)
         status = solver.readModel(str(known))
@@ -101,24 +130,6 @@ def _read(highspy: Any, file: Path, ending: str) -> tuple[Any, str]:
         solver.setOptionValue("log_file", "")  # closed before its folder is removed
         text = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
     return model, text.replace(str(known), str(file))
-
-
-@contextmanager
-def _no_banner() -> Iterator[None]:
-    """Keep away from standard output what HiGHS writes to it before it has options: it may be one of JSON."""
-    try:
-        sys.stdout.flush()
-        kept = os.dup(1)
-    except (AttributeError, OSError, ValueError):  # there is none
-        yield
-        return
-    try:
-        with open(os.devnull, "wb") as nowhere:
-            os.dup2(nowhere.fileno(), 1)
-        yield
-    finally:
-        os.dup2(kept, 1)
-        os.close(kept)
 
 
 def _check_log(log: str, file: Path) -> None:
@@ -131,13 +142,13 @@ def _check_log(log: str, file: Path) -> None:
 def _in_one_line(log: str) -> str:
     """Sentences and places of a log, without the drawing of the line."""
     lines = [line.strip() for line in log.splitlines() if not re.match(r"\s*\d*\s*\|", line)]
-    told = [line for line in lines if not line.startswith(_FRAME)]
-    return " ".join(" ".join(told).split())
+    sentences = [line for line in lines if not line.startswith(_FRAME)]
+    return " ".join(" ".join(sentences).split())
 
 
-def _check_names(file: Path, columns: list[str]) -> None:
+def _check_names(file: Path, whole: str, columns: list[str]) -> None:
     """Refuse a name of an LP file that stands among its bounds alone: HiGHS makes a variable of it."""
-    text = re.sub(r"\\.*", "", file.read_text(encoding="utf-8", errors="replace"))  # without comments
+    text = re.sub(r"\\.*", "", whole)  # without comments
     text = _LP_NUMBER.sub(" ", text)
     parts = re.split(r"(?im)^\s*bounds?\s*$", text, maxsplit=1)
     if len(parts) == 1:
@@ -154,34 +165,37 @@ def _check_names(file: Path, columns: list[str]) -> None:
 
 
 def _arrays(lp: Any, hessian: Any, highspy: Any, file: Path, said: Said | None) -> dict[str, Any]:
-    """Matrices, vectors and names; bounds of variables are the last rows."""
+    """Matrices, vectors and names of a model; bounds of variables are the last rows."""
     n, m = lp.num_col_, lp.num_row_
     columns = list(lp.col_names_) or [f"x{j}" for j in range(n)]
     rows = list(lp.row_names_) or [f"row{i}" for i in range(m)]
     whole = [columns[j] for j, kind in enumerate(lp.integrality_) if kind != highspy.HighsVarType.kContinuous]
     if whole:
         raise InputError(f"file must hold a convex program, got the integer {whole[0]} in {file}")
-    entries = (np.array(lp.a_matrix_.value_), np.array(lp.a_matrix_.index_), np.array(lp.a_matrix_.start_))
     by_columns = lp.a_matrix_.format_ == highspy.MatrixFormat.kColwise
-    A = sp.csc_array(entries, shape=(m, n)) if by_columns else sp.csc_array(sp.csr_array(entries, shape=(m, n)))
+    stored = (sp.csc_array if by_columns else sp.csr_array)(_entries(lp.a_matrix_), shape=(m, n))
     low, high = np.array(lp.col_lower_), np.array(lp.col_upper_)
     for j in np.flatnonzero(low > high).tolist():
         _refuse_crossed(columns[j], (low[j], high[j]), file, said)
     bounded = np.flatnonzero(np.isfinite(low) | np.isfinite(high))
-    return {
-        "P": _symmetric(hessian, n),
-        "q": np.array(lp.col_cost_),
-        "A": sp.vstack([A, sp.eye_array(n, format="csr")[bounded]], format="csc"),
-        "l": np.concatenate([lp.row_lower_, low[bounded]]),
-        "u": np.concatenate([lp.row_upper_, high[bounded]]),
-        "constant": float(lp.offset_),
-        "maximise": lp.sense_ == highspy.ObjSense.kMaximize,
-        "names": (columns, [*rows, *(f"bound of {columns[j]}" for j in bounded.tolist())]),
-    }
+    unit_rows = sp.eye_array(n, format="csr")[bounded]
+    rows += [f"bound of {columns[j]}" for j in bounded.tolist()]
+    found = {"P": _symmetric(hessian, n), "q": np.array(lp.col_cost_), "names": (columns, rows)}
+    found["A"] = sp.vstack([stored, unit_rows], format="csc")
+    found["l"] = np.concatenate([lp.row_lower_, low[bounded]])
+    found["u"] = np.concatenate([lp.row_upper_, high[bounded]])
+    found["constant"] = float(lp.offset_)
+    found["maximise"] = lp.sense_ == highspy.ObjSense.kMaximize
+    return found
+
+
+def _entries(matrix: Any) -> tuple[Array, Array, Array]:
+    """Values, indices and starts of a matrix of HiGHS."""
+    return np.array(matrix.value_), np.array(matrix.index_), np.array(matrix.start_)
 
 
 def _refuse_crossed(name: str, bounds: tuple[float, float], file: Path, said: Said | None) -> NoReturn:
-    """A lower bound above the upper one, which the file says, or which readers make of an upper one below 0."""
+    """Refuse a lower bound above the upper one: the file says it, or readers make it of an upper one below 0."""
     low, high = bounds
     lines = None if said is None else [said.bound_at(name, side) for side in "lu"]
     if lines is not None and lines[0] is None:  # of a negative upper bound alone readers say 0 below it, or nothing
@@ -197,9 +211,8 @@ def _refuse_crossed(name: str, bounds: tuple[float, float], file: Path, said: Sa
 
 
 def _symmetric(hessian: Any, n: int) -> Any:
-    """P from the lower triangle that HiGHS keeps."""
+    """Matrix P from the lower triangle that HiGHS keeps."""
     if not hessian.dim_:
         return None
-    entries = (np.array(hessian.value_), np.array(hessian.index_), np.array(hessian.start_))
-    lower = sp.csc_array(entries, shape=(n, n))
+    lower = sp.csc_array(_entries(hessian), shape=(n, n))
     return lower + sp.tril(lower, -1).T

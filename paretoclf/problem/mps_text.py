@@ -217,14 +217,14 @@ def _without_set(line: TextLine, said: Said) -> list[str]:
 
 
 def _one_set(line: TextLine, said: Said, name: str) -> None:
-    """A section has one set of numbers."""
+    """Refuse a second set of numbers in a section."""
     first = said.sets.setdefault(line.section, name)
     if first != name:
         line.refuse(f"{line.section} has two sets, {first} and {name}: keep one")
 
 
 def _check_bound(line: TextLine, said: Said) -> None:
-    """A type, a set, which may be left out, a column and, except of FR, MI, PL and BV, a number."""
+    """Check a type, a set, which may be left out, a column and, except of FR, MI, PL and BV, a number."""
     kind, *rest = line.fields
     if kind not in _SIDES:
         line.refuse(f"BOUNDS must have one of {', '.join(_SIDES)}, got {kind!r:.20}")
@@ -241,7 +241,7 @@ def _check_bound(line: TextLine, said: Said) -> None:
 
 
 def _check_quadratic(line: TextLine, said: Said) -> None:
-    """A column, and one or two columns with numbers; of a triangle, one of two mirror images."""
+    """Check a column, and one or two columns with numbers; of a triangle, one of two mirror images."""
     if len(line.fields) not in (3, 5):
         line.refuse(f"{line.section} must have a column and one or two columns with numbers")
     first = line.fields[0]
@@ -270,7 +270,7 @@ def _known(line: TextLine, what: str, name: str, names: Container[str]) -> None:
 
 
 def _once(line: TextLine, said: Said, place: tuple[str, ...], number: str) -> None:
-    """Refuse a second number for one place, and what is no number."""
+    """Refuse a second number for one place, and a text that is no number."""
     if not _NUMBER.fullmatch(number):
         line.refuse(f"{number!r:.40} is no number")
     key = (line.section, *place)

@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from paretoclf.common.checks import Array, Index, Mask
+from paretoclf.common.checks import Array, Mask
 from paretoclf.common.memory import require_memory
 from paretoclf.common.tolerances import POINT, SAME_NUMBER
 
@@ -55,7 +55,7 @@ class ParametricQP:
         By how much the objective grows for each unit of an item beyond its bound; infinite where the bound is hard
         (then at both ends).
     constant : array of shape (2,)
-        What is added to the objective.
+        Number added to the objective.
     names : tuple of str
         Names of the items, for messages; empty for plain numbers.
     """
@@ -93,12 +93,13 @@ class ParametricQP:
         """
         number = object if np.asarray(caps).dtype == object else np.float64
         n = np.shape(caps)[1]
-        bounds = np.zeros((2, 2, n + A.shape[0]), dtype=number)
-        bounds[:, :, n:], bounds[1, :, :n] = np.asarray(e, dtype=number), caps
-        return cls.hard(P, A, np.repeat(-p[None], 2, axis=0), *bounds, names=names)
+        lower, upper = np.zeros((2, 2, n + A.shape[0]), dtype=number)
+        upper[:, :n] = caps
+        lower[:, n:] = upper[:, n:] = np.asarray(e, dtype=number)
+        return cls.hard(P, A, np.repeat(-p[None], 2, axis=0), lower, upper, names=names)
 
     def dense(self) -> ParametricQP:
-        """The same with P and A as arrays; InputError where there is no memory for them."""
+        """Problem with P and A as arrays; InputError where there is no memory for them."""
         if sp.issparse(self.P):
             n, m = self.n, self.items - self.n
             what = f"what is left of the compiled program, {n} columns and {m} rows, as an array"
@@ -123,80 +124,22 @@ class ParametricQP:
         return np.asarray((self.lower == self.upper).all(axis=0), dtype=np.bool_)
 
     def name(self, item: int) -> str:
-        """What messages call an item."""
+        """Name of an item in messages."""
         if self.names:
             return self.names[item]
         return f"variable {item}" if item < self.n else f"row {item - self.n}"
 
 
-@dataclass(frozen=True)
-class Trace:
-    """What an engine found of a `ParametricQP`: k segments, on each of which all items are affine in t.
-
-    Attributes
-    ----------
-    t : array of shape (k + 1,)
-        Ends of the segments, increasing from 0; the last is 1 where ``status`` is "end". Twice 0 where there is one
-        optimum at the start, and none beyond.
-    labels : int array of shape (k, items)
-    ends : int array of shape (k, 2)
-        The two points between which each segment lies, the second the next one; where segments meet, they share one.
-    values, multipliers : arrays of shape (points, items)
-        Values and multipliers of all items at each point.
-    status : str
-        ``"end"``; ``"infeasible"`` or ``"unbounded"`` for every later t, with the ray; ``"limit"`` where as many
-        exchanges were made as were allowed.
-    ray : array of shape (items,), optional
-        A direction: of values where it is unbounded, of multipliers where it is infeasible.
-    exchanges : int
-    item : int
-        Where it is infeasible since the two bounds of one item cross: that item; else -1.
-    log : optional
-        What points of many items are made from when they are asked for (`paretoclf.engine.log`).
-    """
-
-    t: Array
-    labels: Index = field(repr=False)
-    ends: Index = field(repr=False)
-    values: Any = field(repr=False)
-    multipliers: Any = field(repr=False)
-    status: str
-    ray: Any = field(default=None, repr=False)
-    exchanges: int = 0
-    item: int = -1
-    log: Any = field(default=None, repr=False)
-
-    @classmethod
-    def of(cls, t: Array, labels: Index, v: Any, y: Any, *more: Any) -> Trace:
-        """A trace from values and multipliers at both ends of each segment, (k, 2, items)."""
-        v, y = (each.reshape(-1, each.shape[-1]) for each in (v, y))
-        return cls(t, labels, np.arange(len(v)).reshape(-1, 2), v, y, *more)
-
-    def points(self, part: slice) -> tuple[Any, Any]:
-        """Values of the variables, or of all items, and multipliers of all, at points that follow each other."""
-        return (self.values[part], self.multipliers[part]) if self.log is None else self.log.points(part)
-
-    @property
-    def v(self) -> Any:
-        """Values at both ends of each segment, shape (k, 2, items)."""
-        return self.values[self.ends]
-
-    @property
-    def y(self) -> Any:
-        """Multipliers at both ends of each segment, shape (k, 2, items)."""
-        return self.multipliers[self.ends]
-
-
 def shortest_stretch(*moving: Array) -> float:
-    """The length below which a stretch of a line is a point, as the data that move say no more about t.
+    """Length below which a stretch of a line is a point: the data that depend on t do not determine t any better.
 
-    A number that goes from a to b is rounded, hence says where a point is only up to its rounding over ``|b - a|``: the
-    one that says least counts, four times.
+    A number that goes from a to b is rounded, hence determines t only up to its rounding over ``|b - a|``: the number
+    that determines it worst counts, four times.
 
     Parameters
     ----------
     *moving : arrays of shape (2, ...)
-        Data at t = 0 and t = 1. What stands still, up to how a sum is rounded, or is infinite, says nothing.
+        Data at t = 0 and t = 1. Numbers that are constant, up to the rounding of a sum, or infinite do not count.
 
     Examples
     --------
@@ -207,31 +150,37 @@ def shortest_stretch(*moving: Array) -> float:
     >>> f"{shortest_stretch(np.array([1e6, 1e6 + 1.0])):.1e}"
     '8.9e-10'
     """
-    return _told_apart(moving, [np.abs(first) + np.abs(last) for first, last in moving])
+    return _resolution(moving, [np.abs(first) + np.abs(last) for first, last in moving])
 
 
-def _told_apart(moving: Sequence[Array], sizes: Sequence[Any]) -> float:
-    """Four roundings of numbers of these sizes, over how far each goes on the whole line: the longest such stretch."""
-    least = 0.0
+def _resolution(moving: Sequence[Array], sizes: Sequence[Any]) -> float:
+    """Longest stretch on which a number of its size changes by four roundings; it changes evenly along the line."""
+    longest = 0.0
     for (first, last), size in zip(moving, sizes, strict=True):
         whole = np.abs(first) + np.abs(last)
         known = np.isfinite(whole)
-        change = np.abs(np.subtract(last, first, out=np.zeros(np.shape(whole)), where=known))
-        moves = known & (change > SAME_NUMBER * whole)
-        least = max(least, float(np.max(size[moves] / change[moves], initial=0.0)))
-    return 2.0 * float(np.finfo(float).eps) * least
+        change = np.zeros(np.shape(whole))
+        np.subtract(last, first, out=change, where=known)
+        moves = known & (np.abs(change) > SAME_NUMBER * whole)
+        relative = size[moves] / np.abs(change[moves])
+        longest = max(longest, float(np.max(relative, initial=0.0)))
+    return 2.0 * float(np.finfo(float).eps) * longest
 
 
 def points_of(t: Array, *moving: Array) -> Mask:
-    """Which stretches from t[:, 0] to t[:, 1] are points: no longer than t, or the data that move, say *there*.
+    """Mask of the stretches from t[:, 0] to t[:, 1] that are points: the data *there* do not determine t any better.
 
-    The same as `shortest_stretch` with what the numbers are on each stretch in place of what they are along the line:
-    where all of them vanish a short stretch is one. None is longer than ``POINT``.
+    The rule is that of `shortest_stretch`, with the sizes of the numbers on each stretch in place of those along the
+    line: where all of them vanish a short stretch is one. None is longer than ``POINT``.
     """
     length = t[:, 1] - t[:, 0]
     moving = (*moving, np.array([0.0, 1.0]))
     found = np.asarray(length <= min(shortest_stretch(*moving), POINT))
     for j in np.flatnonzero(found).tolist():
-        here = [np.multiply.outer(1.0 - t[j], first) + np.multiply.outer(t[j], last) for first, last in moving]
-        found[j] = length[j] <= _told_apart(moving, [np.abs(ends).sum(axis=0) for ends in here])
+        sizes = []
+        for first, last in moving:
+            from_first = np.multiply.outer(1.0 - t[j], first)
+            from_last = np.multiply.outer(t[j], last)
+            sizes.append(np.abs(from_first + from_last).sum(axis=0))
+        found[j] = length[j] <= _resolution(moving, sizes)
     return found

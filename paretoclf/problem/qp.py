@@ -1,4 +1,4 @@
-r"""A convex quadratic or linear program as raw arrays, as OSQP and qpsolvers state it, and how its vectors move.
+r"""A convex quadratic or linear program as raw arrays, as OSQP and qpsolvers state it, affine in parameters.
 
 .. math::
 
@@ -23,15 +23,14 @@ from paretoclf.common.checks import Array, check_number, check_vector, real_arra
 from paretoclf.common.errors import InputError
 from paretoclf.common.files import AnyFile
 from paretoclf.common.tolerances import SAME_MIRRORED
-from paretoclf.problem.mps import read_program
 
-#: What OSQP calls infinite: a bound of this size is none.
+#: Bounds of this size are infinite for OSQP: a bound of this size is none.
 INFINITE = 1e30
 
-#: What makes a whole matrix of a triangle, dense or sparse.
+#: Formula of the whole matrix from a triangle, dense or sparse.
 _WHOLE = "P + P.T - diag, with diag = np.diag(np.diag(P)), or scipy.sparse.diags_array(P.diagonal()) of a sparse P"
 
-#: The vectors that may move.
+#: The vectors that may depend on parameters.
 _MOVE = ("q", "l", "u")
 
 
@@ -43,8 +42,8 @@ class QP:
     ----------
     P : array or sparse matrix of shape (n, n), or None
         Symmetric and positive semidefinite (negative, where ``maximise``); None is 0. Of entries that differ from
-        their mirror images by rounding the mean is taken. That it is semidefinite is proved by who is given the QP, up
-        to rounding (`paretoclf.problem.convex`), or refused.
+        their mirror images by rounding the mean is taken. Functions that are given the QP prove that it is
+        semidefinite, up to rounding (`paretoclf.problem.convex`), or refuse it.
     q : array of shape (n,)
         Costs.
     A : array or sparse matrix of shape (m, n), or None
@@ -53,8 +52,9 @@ class QP:
         Bounds of the rows, equal for an equation; infinite where there is none, which 1e30 is, too. By default there
         are none.
     moves : mapping of str to mapping, optional
-        Parameters by name, and by what a unit of each changes ``"q"``, ``"l"`` and ``"u"``; every parameter is 0 in the
-        arrays above.
+        Parameters by name, each with the changes of ``"q"``, ``"l"`` and ``"u"`` by a unit of it.
+    values : mapping of str to float, optional
+        Values that the parameters have in the arrays above, where they stay unless they are told to move; 0 by default.
     constant : float
         Added to the objective.
     maximise : bool
@@ -93,6 +93,7 @@ class QP:
     l: Any = field(default=None, repr=False)  # noqa: E741 -- OSQP's name
     u: Any = field(default=None, repr=False)
     moves: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
+    values: Mapping[str, float] = field(default_factory=dict, repr=False, kw_only=True)
     constant: float = 0.0
     maximise: bool = False
     names: Any = field(default=None, repr=False)
@@ -110,6 +111,7 @@ class QP:
         P = _matrix(self.P, "P", (n, n))
         found = {"P": P, "q": q, "A": A, "l": low, "u": high}
         found["moves"] = _moves(self.moves, found)
+        found["values"] = _values(self.values, found["moves"])
         found["constant"] = float(check_vector([check_number(self.constant, "constant")], 1, "constant")[0])
         if not isinstance(self.maximise, bool | np.bool_):
             raise InputError(f"maximise must be True or False, got {self.maximise!r:.100}")
@@ -118,8 +120,8 @@ class QP:
             object.__setattr__(self, name, value)
 
     @classmethod
-    def from_file(cls, file: AnyFile) -> QP:
-        """Read a linear or quadratic program from an MPS, QPS or LP file, by HiGHS (``pip install paretoclf[mps]``).
+    def from_file(cls, file: AnyFile, moves: Mapping[str, str] | None = None) -> QP:
+        r"""Read a linear or quadratic program from an MPS, QPS or LP file, by HiGHS (``pip install paretoclf[mps]``).
 
         Bounds of variables become the last rows, which are called ``bound of`` the variable. A bound of 1e20 is none,
         as in HiGHS.
@@ -127,15 +129,34 @@ class QP:
         Parameters
         ----------
         file : path
-            Ends in ``.mps``, ``.qps`` or ``.lp``.
+            Ends in ``.mps``, ``.qps`` or ``.lp``, or one of these and ``.gz``.
+        moves : mapping of str to str, optional
+            Parameters by name, each with the number of the file that it is: ``"rhs:ROW"``, ``"cost:VARIABLE"``,
+            ``"lower:NAME"`` or ``"upper:NAME"`` of a row or a variable. Its value in the file is where it stays.
 
         Raises
         ------
         InputError
             If it cannot be read, or has integers; or if it would be read as something else than what it says: HiGHS
-            warns of it, a name is not defined, a number is there twice or is none. The message has the line.
+            warns of it, a name is not defined, a number is there twice or is none. The message has the line. If moves
+            name a number that the file does not have.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import paretoclf as pc
+        >>> text = "Maximize\n 3 x + 2 y\nSubject To\n CAP: x + y <= 6\nBounds\n x <= 4\nEnd\n"
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     _ = Path(folder, "goods.lp").write_text(text)
+        ...     qp = pc.QP.from_file(f"{folder}/goods.lp", moves={"cap": "rhs:CAP"})
+        >>> path = pc.trace(qp, start={"cap": 2}, stop={"cap": 8})
+        >>> path.value(cap=2), path.value(cap=6), dict(qp.values)
+        (6.0, 16.0, {'cap': 6.0})
         """
-        return cls(**read_program(Path(file)))
+        from paretoclf.problem.mps import read_program  # few programs come in files
+
+        return cls(**read_program(Path(file), {} if moves is None else moves))
 
     @property
     def sense(self) -> int:
@@ -169,15 +190,17 @@ class QP:
         return ~self.equations & np.isfinite(self.l)
 
     def row(self, i: int) -> str:
-        """The name of a row."""
+        """Name of a row in messages."""
         return f"row {i}" if self.names is None else str(self.names[1][i])
 
     def at(self, values: Mapping[str, float]) -> dict[str, Array]:
-        """The vectors q, l and u at values of the parameters, 0 for those that are left out."""
-        return {
-            key: getattr(self, key) + sum(value * self.moves[name][key] for name, value in values.items())
-            for key in _MOVE
-        }
+        """Vectors q, l and u at values of the parameters; missing ones stay where they are."""
+        away = {name: value - self.values[name] for name, value in values.items()}
+        found = {}
+        for key in _MOVE:
+            changes = [distance * self.moves[name][key] for name, distance in away.items()]
+            found[key] = getattr(self, key) + sum(changes)
+        return found
 
     def __repr__(self) -> str:
         m, n = self.A.shape
@@ -195,10 +218,9 @@ def _matrix(given: Any, name: str, shape: tuple[int | None, int]) -> Any:
         M = sp.csc_array(dense, dtype=np.float64, copy=True)
     except (TypeError, ValueError):
         raise InputError(f"{name} must hold real numbers, got {given!r:.100}") from None
-    wanted = tuple(M.shape[k] if size is None else size for k, size in enumerate(shape))
-    if M.shape != wanted:
-        said = f"({'m' if shape[0] is None else shape[0]}, {shape[1]})"
-        raise InputError(f"{name} must have shape {said}, got {M.shape}")
+    rows, columns = shape
+    if M.shape[1] != columns or rows not in (None, M.shape[0]):
+        raise InputError(f"{name} must have shape ({'m' if rows is None else rows}, {columns}), got {M.shape}")
     if not np.isfinite(M.data).all():
         raise InputError(f"{name} must be finite, got {float(M.data[~np.isfinite(M.data)][0])}")
     M.sum_duplicates()
@@ -207,15 +229,15 @@ def _matrix(given: Any, name: str, shape: tuple[int | None, int]) -> Any:
 
 
 def _mirrored(P: Any) -> Any:
-    """P with the mean of each entry and its mirror image, which differ by rounding at most."""
-    apart = sp.coo_array(abs(P - P.T))
-    if not apart.nnz or apart.max() == 0.0:
+    """Replace each entry of P and its mirror image, which may differ by rounding, by their mean."""
+    difference = sp.coo_array(abs(P - P.T))
+    if not difference.nnz or difference.max() == 0.0:
         return P
     size = np.sqrt(np.abs(P.diagonal()))
-    i, j = apart.coords
-    if (apart.data <= SAME_MIRRORED * size[i] * size[j]).all():
+    i, j = difference.coords
+    if (difference.data <= SAME_MIRRORED * size[i] * size[j]).all():
         return sp.csc_array(0.5 * (P + P.T))
-    got = f"got entries that differ by {apart.max():.1e} from their mirror images"
+    got = f"got entries that differ by {difference.max():.1e} from their mirror images"
     for rest, triangle in ((sp.tril(P, -1), "an upper"), (sp.triu(P, 1), "a lower")):
         if not rest.nnz:
             raise InputError(f"P must be symmetric, {got}: it is {triangle} triangle. Pass {_WHOLE}")
@@ -236,8 +258,47 @@ def _bounds(given: Any, m: int, name: str) -> Array:
     return found
 
 
-def _moves(given: Any, of: Mapping[str, Any]) -> dict[str, dict[str, Array]]:
-    """What a unit of each parameter changes, every vector there; a bound that is none stays none."""
+class Moves(dict[str, Any]):
+    """Moves of a `QP`, which were checked when it was made: none can be put in later.
+
+    Examples
+    --------
+    >>> import paretoclf as pc
+    >>> qp = pc.QP(None, [1.0], [[1.0]], [0.0], None, moves={"r": {"l": [1.0]}})
+    >>> qp.moves["r"] = 1
+    Traceback (most recent call last):
+    ...
+    paretoclf.common.errors.InputError: moves must be given to QP(..., moves={...}), which checks them, got one for ...
+    """
+
+    def __setitem__(self, name: str, move: Any) -> None:
+        """Refuse."""
+        raise InputError(
+            f"moves must be given to QP(..., moves={{...}}), which checks them, got one for {name!r:.100} later: "
+            "dataclasses.replace(qp, moves={...}) makes another QP"
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Moves, (dict(self),)
+
+
+def _values(given: Any, moves: Mapping[str, Any]) -> dict[str, float]:
+    """Values of all parameters in the arrays."""
+    if not isinstance(given, Mapping):
+        raise InputError(f"values must map names of parameters to numbers, got {given!r:.100}")
+    for name in given:
+        if name not in moves:
+            known = ", ".join(moves) or "none"
+            raise InputError(f"values must have parameters among moves for keys, got {name!r:.100}; it has {known}")
+    found = {name: check_number(given.get(name, 0.0), f"values[{name!r}]") for name in moves}
+    for name, value in found.items():
+        if not np.isfinite(value):
+            raise InputError(f"values[{name!r}] must be finite, got {value}")
+    return found
+
+
+def _moves(given: Any, of: Mapping[str, Any]) -> Moves:
+    """Changes of all vectors by a unit of each parameter; an infinite bound has none."""
     if not isinstance(given, Mapping):
         raise InputError(f"moves must map names of parameters to what they change, got {given!r:.100}")
     found = {}
@@ -250,16 +311,17 @@ def _moves(given: Any, of: Mapping[str, Any]) -> dict[str, dict[str, Array]]:
         own = {}
         for key in _MOVE:
             size = of[key].size
-            vector = check_vector(move[key], size, f"moves[{name!r}][{key!r}]") if key in move else np.zeros(size)
-            own[key] = vector.copy()
+            own[key] = np.zeros(size)
+            if key in move:
+                own[key] += check_vector(move[key], size, f"moves[{name!r}][{key!r}]")
             for i in np.flatnonzero(~np.isfinite(of[key]) & (own[key] != 0.0)).tolist():
                 raise InputError(f"moves[{name!r}][{key!r}] must be 0 in row {i}, which has no such bound")
         found[name] = own
-    return found
+    return Moves(found)
 
 
 def _keys(variables: Sequence[str], rows: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Names of variables and rows, with what tells them apart where both have one."""
+    """Names of variables and of rows, with a prefix where a variable and a row have one name."""
     both = set(variables) & set(rows)
     of_variables = tuple(f"x:{name}" if name in both else name for name in variables)
     of_rows = tuple(f"row:{name}" if name in both else name for name in rows)
@@ -267,7 +329,7 @@ def _keys(variables: Sequence[str], rows: Sequence[str]) -> tuple[tuple[str, ...
 
 
 def _names(given: Any, sizes: tuple[int, int]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Names of variables and of rows."""
+    """Check names of variables and of rows."""
     if not isinstance(given, Sequence) or isinstance(given, str) or len(given) != 2:
         raise InputError(f"names must be a pair, those of the variables and those of the rows, got {given!r:.100}")
     pair = tuple(tuple(map(str, own)) for own in given)

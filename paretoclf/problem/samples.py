@@ -25,7 +25,7 @@ Names: TypeAlias = tuple[str, ...] | None
 
 
 def names_of(X: Any) -> Names:
-    """Names of the columns of a frame of any library; None of what has no columns, or others than strings for names."""
+    """Names of the columns of a frame of any library; None without columns, or where a name is no string."""
     columns = getattr(X, "columns", ())
     names = tuple(columns) if isinstance(columns, Iterable) else ()
     return names if names and all(isinstance(name, str) for name in names) else None
@@ -34,10 +34,10 @@ def names_of(X: Any) -> Names:
 def check_samples(
     X: Any, name: str = "X", *, n_features: int | None = None, names: Names = None, copy: bool = False
 ) -> Samples:
-    """Return X as a float64 array, or as a canonical CSR array if it is sparse, or say what is wrong with it.
+    """Return X as a float64 array, or as a canonical CSR array if it is sparse, or refuse it with the reason.
 
-    A frame must have the columns ``names``, if they are given, in this order. With ``copy`` what is returned shares no
-    memory with X: an object that keeps samples asks for it.
+    A frame must have the columns ``names``, if they are given, in this order. With ``copy`` the result shares no memory
+    with X: an object that keeps samples asks for it.
     """
     for j, (wanted, given) in enumerate(zip(names, names_of(X) or (), strict=False) if names else ()):
         if wanted != given:
@@ -63,12 +63,13 @@ def check_samples(
         A.sum_duplicates()
         A.eliminate_zeros()
     if max(A.nnz, *A.shape) <= np.iinfo(np.int32).max:
-        A.indices, A.indptr = A.indices.astype(np.int32, copy=False), A.indptr.astype(np.int32, copy=False)
+        A.indices = A.indices.astype(np.int32, copy=False)
+        A.indptr = A.indptr.astype(np.int32, copy=False)
     return A
 
 
 def require_scale(X: Samples, name: str = "X", *, squared: bool = False) -> None:
-    """InputError if squares of checked numbers (or, if they are ``squared``, sums of them) would be inf, or vanish."""
+    """Refuse checked numbers whose squares (or, if they are ``squared``, sums of them) would be inf, or vanish."""
     largest = float(abs(X).max())
     limit = LARGEST_SQUARE if squared else LARGEST_SQUARE**0.5
     if largest and not 1 / limit <= largest <= limit:
@@ -85,11 +86,13 @@ def dot(X: Samples, Z: Samples) -> Array:
 
 def squares(X: Samples) -> Array:
     """Squared lengths of the rows, shape (n,)."""
-    return np.asarray(X.multiply(X).sum(axis=1) if sp.issparse(X) else np.einsum("ij,ij->i", X, X))
+    if sp.issparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1))
+    return np.asarray(np.einsum("ij,ij->i", X, X))
 
 
 def dense(X: Samples) -> Array:
-    """Samples as an array."""
+    """Return samples as an array."""
     return np.asarray(X.toarray() if sp.issparse(X) else X)
 
 
@@ -99,7 +102,7 @@ def largest(X: Samples) -> Array:
 
 
 def middle(X: Samples) -> Array:
-    """A point amid the samples, shape (d,), to measure them from.
+    """Point amid the samples, shape (d,), from which to measure them.
 
     In each feature it is in the middle of the values of some samples: an outlier does not move it. For sparse samples
     it is 0 in all features but those that every sample has.
@@ -107,38 +110,41 @@ def middle(X: Samples) -> Array:
     some = X[:: -(-X.shape[0] // _SOME)]
     if not sp.issparse(X):
         return _median(some)
-    point, full = np.zeros(X.shape[1]), np.bincount(X.indices, minlength=X.shape[1]) == X.shape[0]
-    columns = np.flatnonzero(full & (X.shape[0] > 1))
+    n, d = X.shape
+    columns = np.flatnonzero((np.bincount(X.indices, minlength=d) == n) & (n > 1))
+    point = np.zeros(d)
     point[columns] = _median(dense(some[:, columns]))
     return point
 
 
 def _median(values: Array) -> Array:
-    """The upper median of each column, shape (d,)."""
+    """Upper median of each column, shape (d,)."""
     half = len(values) // 2
     return np.asarray(np.partition(values, half, axis=0)[half])
 
 
-_ROWS = 256  # that are looked at together
-_SOME = 64  # samples among which a middle is looked for
+_ROWS = 256  # rows that are compared at a time
+_SOME = 64  # samples among which a middle is searched
 
 
 def moved(X: Samples, origin: Array) -> Samples:
-    """Samples as seen from an origin; of sparse ones, features in which it is 0 stay sparse."""
+    """Measure samples from an origin; of sparse ones, features in which it is 0 stay sparse."""
     if not sp.issparse(X):
         return X - origin
     columns = np.flatnonzero(origin)
     if not columns.size:
         return X
-    n, k = X.shape[0], columns.size
-    return X - sp.csr_array((np.tile(origin[columns], n), np.tile(columns, n), k * np.arange(n + 1)), shape=X.shape)
+    n = X.shape[0]
+    starts = columns.size * np.arange(n + 1)
+    rows = np.tile(origin[columns], n), np.tile(columns, n), starts
+    return X - sp.csr_array(rows, shape=X.shape)
 
 
 def far_origin(X: Samples) -> Array | None:
-    """Where to measure samples from whose features lie so far from 0 that products lose digits; None for others.
+    """Point from which to measure samples that are so far from 0 that products lose digits; None for others.
 
-    Only features further from 0 than `FAR` times the spread of the samples are moved: differences to a point amid such
-    values are exact (Sterbenz), so the problem stays the one that was given, to the last bit.
+    It is 0 but in features further from 0 than `FAR` times the spread of the samples: differences to a point amid such
+    values are exact (Sterbenz), so the problem stays the given one, to the last bit.
     """
     origin = middle(X)
     if not origin.any():
@@ -149,22 +155,27 @@ def far_origin(X: Samples) -> Array | None:
 
 
 def signed(X: Samples, y: Array) -> Samples:
-    """Rows of X times the entries of y."""
-    return sp.csr_array(sp.diags_array(y) @ X) if sp.issparse(X) else y[:, None] * X
+    """Multiply the rows of X by the entries of y."""
+    if sp.issparse(X):
+        return sp.csr_array(sp.diags_array(y) @ X)
+    return y[:, None] * X
 
 
 def distinct(X: Samples) -> Index:
-    """Number of the distinct sample (or row of a kernel matrix) that each is, in order of appearance, shape (n,)."""
+    """Numbers of the samples (or rows of a kernel matrix), shape (n,): equal ones have one, in order of appearance."""
+    keys: list[bytes] = []
     if sp.issparse(X):  # canonical: the same rows have the same bytes
-        rows = [slice(*X.indptr[i : i + 2]) for i in range(X.shape[0])]
-        keys = [X.indices[row].tobytes() + X.data[row].tobytes() for row in rows]
+        for first, last in zip(X.indptr[:-1], X.indptr[1:], strict=True):
+            columns, entries = X.indices[first:last], X.data[first:last]
+            keys.append(columns.tobytes() + entries.tobytes())
     else:
-        one = np.sort(X[:, 0])
-        if (one[1:] > one[:-1]).all():  # one feature tells all samples apart
+        ordered = np.sort(X[:, 0])
+        if (ordered[1:] > ordered[:-1]).all():  # one feature tells all samples apart
             return np.arange(X.shape[0])
         whole = np.dtype((np.void, X.shape[1] * X.itemsize))
-        blocks = (X[first : first + _ROWS] + 0.0 for first in range(0, X.shape[0], _ROWS))  # -0.0 is 0.0
-        keys = [key for block in blocks for key in np.ascontiguousarray(block).view(whole)[:, 0].tolist()]
+        for first in range(0, X.shape[0], _ROWS):
+            block = np.ascontiguousarray(X[first : first + _ROWS] + 0.0)  # -0.0 is 0.0
+            keys += block.view(whole)[:, 0].tolist()
     if len(set(keys)) == len(keys):
         return np.arange(len(keys))
     known: dict[bytes, int] = {}

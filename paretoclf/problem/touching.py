@@ -18,8 +18,8 @@ def by_the_nearest(
 ) -> tuple[Array, float] | None:
     """Solve the hard margin on some samples, and on more until the others keep their margins.
 
-    Where two classes are apart by a billionth of their spread, sums over all samples have no digit of that distance.
-    The few samples that decide, measured from one of them and in units of their own spread, have all of them.
+    Where the distance of two classes is a billionth of their spread, sums over all samples have no digit of it. Sums
+    over the few samples that decide, measured from one of them and in units of their own spread, have all digits.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def by_the_nearest(
     nearest : array of int
         Samples to begin with, of both classes.
     solve : callable
-        From features and labels of a few samples to multipliers and intercept of ``min |w|^2 / 2``, margins of 1 kept;
+        Maps features and labels of a few samples to multipliers and intercept of ``min |w|^2 / 2`` with margins of 1;
         None where it cannot.
 
     Returns
@@ -47,22 +47,24 @@ def by_the_nearest(
     >>> by_the_nearest(gram, y, np.array([0, 1]), lambda Z, y: (np.array([2.0, 2.0]), -1.0))
     (array([2.e+18, 2.e+18, 0.e+00]), -1.0)
     """
-    F: Any = gram.features
+    features: Any = gram.features
     work = np.asarray(nearest)
     while True:
-        few = dense(F[work])
+        few = dense(features[work])
         origin = few[0]
         unit = float(np.max(np.abs(few - origin)))
-        found = solve((few - origin) / unit, y[work])
+        near = (few - origin) / unit
+        found = solve(near, y[work])
         if found is None:
             return None
         few_alpha, few_b = found
-        w = ((few - origin) / unit).T @ (y[work] * few_alpha)
-        kept = y * (np.asarray(F @ w - origin @ w) / unit + few_b)
+        w = near.T @ (y[work] * few_alpha)
+        scores = np.asarray(features @ w - origin @ w) / unit + few_b
+        margins = y * scores
         # Of the samples at work the margins are those of the few, which these sums do not resolve.
-        kept[work] = 1.0
-        worst = int(np.argmin(kept))
-        if kept[worst] >= 1.0 - MARGIN_KEPT:
+        margins[work] = 1.0
+        worst = int(np.argmin(margins))
+        if margins[worst] >= 1.0 - MARGIN_KEPT:
             alpha = np.zeros(y.size)
             alpha[work] = few_alpha / unit**2
             return alpha, float(few_b - w @ origin / unit)

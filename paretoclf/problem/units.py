@@ -1,8 +1,8 @@
-"""What multipliers, slacks and gaps are judged against, where the costs of the classes may differ by any ratio.
+"""Scales of multipliers, slacks and gaps, for judges, where the costs of the classes may differ by any ratio.
 
-A multiplier is zero only against what it could be. With an intercept the multipliers of the two classes have the same
-sum, so next to a class of caps 1e-13 all multipliers are that small, whatever their own caps are: against a cap of 1
-every one of them would be zero, and any intercept optimal.
+A multiplier is zero only relative to the largest value that it could have. With an intercept the multipliers of the
+two classes have the same sum, so next to a class of caps 1e-13 all multipliers are that small, whatever their own caps
+are: relative to a cap of 1 every one of them would be zero, and any intercept optimal.
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ def balanced_units(y: Array, caps: Array) -> Array:
 def class_sums(y: Array, caps: Array) -> tuple[Any, Any]:
     """Sums of the caps, (n,) or (n, k), of the positive and of the negative samples."""
     positive = y > 0
-    return np.add.reduce(caps.compress(positive, 0), 0), np.add.reduce(caps.compress(~positive, 0), 0)
+    plus = np.add.reduce(caps.compress(positive, 0), 0)
+    minus = np.add.reduce(caps.compress(~positive, 0), 0)
+    return plus, minus
 
 
 def balanced_by(positive: Mask, caps: Array, sums: tuple[Any, Any]) -> Array:
@@ -56,6 +58,7 @@ def box_units(caps: Array) -> Array:
 
 
 def _positive(unit: Array, caps: Array) -> Array:
+    """Units, with the largest one (or else the largest cap) in place of those that are 0."""
     fine = unit > 0
     if fine.all():
         return unit
@@ -71,14 +74,15 @@ def largest_sum(y: Array, caps: Array) -> Array:
 
 def largest_of(sums: tuple[Any, Any]) -> Array:
     """`largest_sum` of these `class_sums`."""
-    least = np.minimum(*sums)
-    return np.asarray(np.where(least > 0, least, np.maximum(np.add(*sums), _TINY)))
+    smaller = np.minimum(*sums)
+    all_caps = np.maximum(np.add(*sums), _TINY)
+    return np.asarray(np.where(smaller > 0, smaller, all_caps))
 
 
 def least_scale(sums: tuple[Any, Any], largest: Array) -> Array:
-    """What gaps are relative to at least: where a class has no costs, and the optimal value is 0, the sum of the caps.
+    """Least scale of gaps: where a class has no costs, and the optimal value is 0, the sum of the caps.
 
-    That is what w = 0 and b = 0 pay. Relative to the value itself any error of an intercept would be all of it.
+    It is the cost of w = 0 and b = 0. Relative to the value itself any error of an intercept would be all of it.
     Elsewhere it is the smallest number. ``sums`` are the `class_sums` of the caps, ``largest`` is `largest_of` these.
     """
     return np.asarray(np.where(np.minimum(*sums) == 0.0, largest, _TINY))
@@ -90,7 +94,7 @@ def margin_rounding(f: Array, b: Any = 0.0) -> Array:
 
 
 def slack_rounding(caps: Array, margin: Array, f: Array, b: Any = 0.0, rounding: Array | None = None) -> Array:
-    """What rounding of the margins makes of a sum of costs times slacks; arrays (n,) or (n, k), b a number or (k,).
+    """Sum of costs times slacks that rounding of the margins can make; arrays (n,) or (n, k), b a number or (k,).
 
     Samples beyond their margin by more than its rounding have slack 0, whatever the rounding is.
     """
@@ -99,7 +103,7 @@ def slack_rounding(caps: Array, margin: Array, f: Array, b: Any = 0.0, rounding:
 
 
 def certain_terms(load: Array, room: Array, outside: Array, margin: Array, rounding: Array) -> Array:
-    """How much of the duality gap no rounding can make, of multipliers and margins ``y f - 1``: a term a sample.
+    """Terms of the duality gap that no rounding can make, of multipliers and margins ``y f - 1``: one for each sample.
 
     The gap is ``sum_i alpha_i g_i+ + (c_i - alpha_i) g_i-`` with g the margins: no term of it is negative where alpha
     is in its box, and those of samples that are on the margin up to its rounding, or at the bound that belongs to
@@ -108,9 +112,9 @@ def certain_terms(load: Array, room: Array, outside: Array, margin: Array, round
     Parameters
     ----------
     load, room : arrays of the same shape
-        Multipliers, and what is left of them up to their caps, where these are positive; else 0.
+        Multipliers, and their slacks to the caps, where these are positive; else 0.
     outside : array of the same shape
-        By how much multipliers are outside their box.
+        Distances of the multipliers from their box.
     margin, rounding : arrays of the same shape
         Margins, and their rounding.
 
@@ -122,5 +126,6 @@ def certain_terms(load: Array, room: Array, outside: Array, margin: Array, round
     >>> [float(certain_terms(half, half, none, margin, none).sum()) for margin in (np.zeros(2), -np.ones(2))]
     [0.0, 1.0]
     """
-    sure = load * np.maximum(margin - rounding, 0.0) + room * np.maximum(-margin - rounding, 0.0)
+    above, below = np.maximum(margin - rounding, 0.0), np.maximum(-margin - rounding, 0.0)
+    sure = load * above + room * below
     return np.asarray(sure - outside * (np.abs(margin) + rounding))

@@ -1,10 +1,10 @@
 """What is public of the proofs: certificates of single points, and proofs of whole lines."""
 
-from .certificates import VERDICTS as VERDICTS
-from .certificates import Certificate as Certificate
-from .line import LineProof as LineProof
-from .line import SegmentCertificate as SegmentCertificate
-from .proving import prove as prove
-from .refined import Refined as Refined
-from .soft_margin import PRECISELY as PRECISELY
-from .soft_margin import SoftMargin as SoftMargin
+from .lines.prove import prove as prove
+from .lines.refined_lines import Refined as Refined
+from .points.soft_margin import PRECISELY as PRECISELY
+from .points.soft_margin import SoftMargin as SoftMargin
+from .segments.line_proof import LineProof as LineProof
+from .segments.line_proof import SegmentCertificate as SegmentCertificate
+from .verdicts.certificate import VERDICTS as VERDICTS
+from .verdicts.certificate import Certificate as Certificate

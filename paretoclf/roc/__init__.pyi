@@ -1,6 +1,6 @@
 """Names of `paretoclf.roc`: where each is, for type checkers and for whoever imports it."""
 
-from ..path.maps.error_map import ErrorMap as ErrorMap
+from ..path.regions.error_map import ErrorMap as ErrorMap
 from .area_curve import AreaCurve as AreaCurve
 from .crossings import scores_at as scores_at
 from .curve import RocCurve as RocCurve

@@ -1,7 +1,8 @@
 """The area under the ROC curve along a line, as an exact step function of t.
 
 It changes only where a positive and a negative change their order: where the difference of their scores, piecewise
-affine in t, changes its sign. A tie counts one half, at one t or along a whole stretch.
+affine in t, changes its sign. A tie counts one half, at one t or along a whole stretch. Here the sign of a pair is that
+of the positive's score minus the negative's: 1 in the right order, 0 for a tie, -1.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from paretoclf.roc.scores import PathScores, also, note_of
 
 _CELLS = 256  # at most so many: in one a score moves little, and most pairs are far apart
 _PAIRS = 2**22  # signs of pairs in cells that are at hand at a time
+_ONE_T = 8  # spacings of the largest t: two t that are closer differ by rounding alone
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -26,11 +28,11 @@ class AreaCurve:
     Attributes
     ----------
     t : array of shape (k + 1,)
-        Every t at which it changes, and both ends; increasing.
+        Every t at which the area changes, and both ends; increasing.
     area : array of shape (k,)
-        On the open stretches between.
+        Area on the open stretches between these t.
     area_at : array of shape (k + 1,)
-        At these t themselves.
+        Area at these t themselves.
     note : str
         Whose scores were ordered, as of `PathScores`.
 
@@ -63,16 +65,18 @@ class AreaCurve:
         """The area at t."""
         check_inside(t, "t", self.t[0], self.t[-1])
         j = int(np.searchsorted(self.t, t))
-        return float(self.area_at[j] if self.t[j] == t else self.area[j - 1])
+        if self.t[j] == t:
+            return float(self.area_at[j])
+        return float(self.area[j - 1])
 
     @classmethod
     def of_scores(cls, scores: Sequence[PathScores], y: object) -> AreaCurve:
-        """The curve of samples that are scored each by a path of its own, along one line.
+        """Area curve of samples that are scored each by a path of its own, along one line.
 
         Parameters
         ----------
         scores : sequence of PathScores
-            One for each sample, of one score each, on one range of t.
+            One for each sample, of one score each, all on one range of t.
         y : array of shape (n,)
             Labels -1 and +1, both present.
 
@@ -85,14 +89,16 @@ class AreaCurve:
         if len(scores) != labels.size:
             raise InputError(f"y must have one label per PathScores ({len(scores)}), got {labels.size}")
         cells = _Cells(scores)
-        plus, minus = np.flatnonzero(labels > 0), np.flatnonzero(labels < 0)
-        first, events = 0, [np.array([[cells.t[0], 0, 0], [cells.t[-1], 0, 0]])]
+        plus = np.flatnonzero(labels > 0)
+        minus = np.flatnonzero(labels < 0)
+        first = 0
+        changes = [np.array([[cells.t[0], 0, 0], [cells.t[-1], 0, 0]])]
         width = max(1, _PAIRS // (minus.size * (cells.t.size - 1)))
         for part in range(0, plus.size, width):
             begin, found = cells.order(plus[part : part + width], minus)
             first += begin
-            events += found
-        t, at, after = np.concatenate(events).T
+            changes += found
+        t, at, after = np.concatenate(changes).T
         knots, place = _together(t)
         sums = np.zeros((2, knots.size), dtype=np.int64)
         np.add.at(sums[0], place, at.astype(np.int64))
@@ -104,114 +110,172 @@ class AreaCurve:
 
 
 def _together(t: Array) -> tuple[Array, Index]:
-    """The different t, increasing, and which of them each is; those that only rounding has put apart are one."""
+    """Distinct t, increasing, and the position of each given t among them; differences by rounding alone are none."""
     knots, place = np.unique(t, return_inverse=True)
-    apart = np.diff(knots) > 8 * np.spacing(np.abs(knots).max())
-    group = np.concatenate([[0], np.cumsum(apart)])
-    kept = knots[np.concatenate([[True], apart])]
+    rounding = _ONE_T * np.spacing(np.abs(knots).max())
+    new = np.concatenate([[True], np.diff(knots) > rounding])
+    group = np.cumsum(new) - 1
+    kept = knots[new]
     kept[-1] = knots[-1]  # both ends stay what they are
     return kept, group[place]
 
 
 class _Cells:
-    """The range of t in cells, and the scores of all samples on these: nearly all pairs keep their order in a cell."""
+    """The range of t in cells, and the scores of all samples on these: nearly all pairs keep their order in a cell.
+
+    Pieces of all samples stand one sample after another: ``begin`` and ``end`` are the ends of each piece, ``start``
+    and ``stop`` the scores there. ``first_piece[i, k]`` is sample i's first piece in cell k; the last column is one
+    behind its last piece. ``low`` and ``high`` bound the scores of a sample in a cell.
+    """
 
     def __init__(self, scores: Sequence[PathScores]) -> None:
         knots = np.unique(np.concatenate([each.t for each in scores]))
         count = min(_CELLS, int(np.mean([each.t.size for each in scores])))
-        self.t = knots[np.unique(np.linspace(0, knots.size - 1, count + 1).round().astype(np.int64))]
-        fine = [np.union1d(each.t, self.t) for each in scores]
-        sizes = np.array([t.size - 1 for t in fine])
-        self.begin = np.concatenate([t[:-1] for t in fine])
-        self.end = np.concatenate([t[1:] for t in fine])
-        values = [_on(each, t) for each, t in zip(scores, fine, strict=True)]
-        self.a, self.c = (np.concatenate([each[side] for each in values]) for side in (0, 1))
-        self.near = np.array([each.rounding[0] for each in scores])
-        offset = np.cumsum(sizes) - sizes
-        #: First piece of each sample in each cell, and behind the last one.
-        self.ptr = np.stack([start + np.searchsorted(t, self.t) for start, t in zip(offset, fine, strict=True)])
-        first = self.ptr[:, :-1]
-        self.low, self.high = (
-            each.reduceat(each(self.a, self.c), first.ravel()).reshape(first.shape) for each in (np.minimum, np.maximum)
-        )
+        evenly = np.linspace(0, knots.size - 1, count + 1).round()
+        self.t = knots[np.unique(evenly.astype(np.int64))]
+        partitions = [np.union1d(each.t, self.t) for each in scores]
+        self.begin = np.concatenate([t[:-1] for t in partitions])
+        self.end = np.concatenate([t[1:] for t in partitions])
+        values = [_scores_on(each, t) for each, t in zip(scores, partitions, strict=True)]
+        self.start = np.concatenate([start for start, _ in values])
+        self.stop = np.concatenate([stop for _, stop in values])
+        self.rounding = np.array([each.rounding[0] for each in scores])
+        sizes = np.array([t.size - 1 for t in partitions])
+        offsets = np.cumsum(sizes) - sizes
+        in_sample = np.stack([np.searchsorted(t, self.t) for t in partitions])
+        self.first_piece = offsets[:, None] + in_sample
+        self.low = self._extreme(np.minimum)
+        self.high = self._extreme(np.maximum)
+
+    def _extreme(self, extreme: np.ufunc) -> Array:
+        """Smallest or largest score of each sample in each cell."""
+        first = self.first_piece[:, :-1]
+        of_pieces = extreme(self.start, self.stop)
+        return np.asarray(extreme.reduceat(of_pieces, first.ravel()).reshape(first.shape))
 
     def order(self, plus: Index, minus: Index) -> tuple[int, list[Array]]:
-        """Twice what pairs count just after the beginning; rows (t, change at t, change after t) against before."""
-        near = (self.near[plus, None] + self.near[minus])[:, :, None]
-        above = self.low[plus][:, None] - self.high[minus] > near
-        below = self.high[plus][:, None] - self.low[minus] < -near
-        signs = (above.astype(np.int8) - below)[None].repeat(3, axis=0)  # at the beginning, behind it, before the end
-        open_pairs = np.nonzero(~(above | below))
+        """Order all pairs of some positives and negatives.
+
+        Returns
+        -------
+        int
+            Twice the number of pairs in the right order just after the beginning, a tie counting one half.
+        list of array of shape (rows, 3)
+            Rows (t, change at t, change after t): by what that number differs at t and after it from that before t.
+        """
+        rounding = (self.rounding[plus, None] + self.rounding[minus])[:, :, None]
+        above = self.low[plus][:, None] - self.high[minus] > rounding
+        below = self.high[plus][:, None] - self.low[minus] < -rounding
+        of_cells = above.astype(np.int8) - below
+        signs = of_cells[None].repeat(3, axis=0)  # at the beginning of the cell, behind it, before its end
+        overlapping = np.nonzero(~(above | below))
         rows: list[Array] = []
-        if open_pairs[0].size:
-            found, rows = self._inside(plus[open_pairs[0]], minus[open_pairs[1]], open_pairs[2])
+        if overlapping[0].size:
+            one, other, cell = overlapping
+            found, rows = self._inside(plus[one], minus[other], cell)
             for sign, inner in zip(signs, found, strict=True):
-                sign[open_pairs] = inner
+                sign[overlapping] = inner
         at, behind, before = (sign.sum(axis=(0, 1), dtype=np.int64) for sign in signs)
-        rows.append(_row(self.t[:1], at[:1] - behind[:1], np.zeros(1)))
-        rows.append(_row(self.t[-1:], self._last(plus, minus) - before[-1:], np.zeros(1)))
-        rows.append(_row(self.t[1:-1], at[1:] - before[:-1], behind[1:] - before[:-1]))
+        at_begin = at[:1] - behind[:1]
+        at_end = self._last(plus, minus) - before[-1:]
+        at_cells = at[1:] - before[:-1]
+        after_cells = behind[1:] - before[:-1]
+        nothing = np.zeros(1)
+        rows.append(_rows(self.t[:1], at_begin, nothing))
+        rows.append(_rows(self.t[-1:], at_end, nothing))
+        rows.append(_rows(self.t[1:-1], at_cells, after_cells))
         return int(behind[0]) + plus.size * minus.size, rows
 
     def _last(self, plus: Index, minus: Index) -> float:
-        """The sum of the signs at the very end."""
-        end = self.c[self.ptr[:, -1] - 1]
-        apart = end[plus, None] - end[minus]
-        near = self.near[plus, None] + self.near[minus]
-        return float(np.sign(np.where(np.abs(apart) <= near, 0.0, apart)).sum())
+        """Sum of the signs of all pairs at the very end."""
+        end = self.stop[self.first_piece[:, -1] - 1]
+        difference = end[plus, None] - end[minus]
+        rounding = self.rounding[plus, None] + self.rounding[minus]
+        return float(np.sign(_without_rounding(difference, rounding)).sum())
 
     def _inside(self, plus: Index, minus: Index, cell: Index) -> tuple[list[Array], list[Array]]:
-        """For pairs, each in a cell: signs at its beginning, behind that, and before its end; changes in between."""
-        ranges = [(self.ptr[one, cell], self.ptr[one, cell + 1]) for one in (plus, minus)]
+        """Signs of pairs, each in a cell: at its beginning, behind that, before its end; and the changes in between."""
+        pair, t, until, pieces = self._common_pieces(plus, minus, cell)
+        last = np.append(pair[1:] != pair[:-1], True)
+        first = np.append(True, last[:-1])
+        rounding = self.rounding[plus[pair]] + self.rounding[minus[pair]]
+        positive, negative = pieces
+        start = _without_rounding(self._at(positive, t) - self._at(negative, t), rounding)
+        stop = _without_rounding(self._at(positive, until) - self._at(negative, until), rounding)
+        at_start, at_stop = np.sign(start), np.sign(stop)
+        behind_start = np.where(at_start != 0, at_start, at_stop)
+        before_stop = np.where(at_stop != 0, at_stop, at_start)
+        inner = np.flatnonzero(~first)
+        before, at, after = before_stop[inner - 1], at_start[inner], behind_start[inner]
+        at_pieces = _rows(t[inner], at - before, after - before)
+        crossed = np.flatnonzero(at_start * at_stop < 0)
+        share = start[crossed] / (start[crossed] - stop[crossed])
+        zero = t[crossed] + share * (until[crossed] - t[crossed])
+        before, after = behind_start[crossed], before_stop[crossed]
+        in_pieces = _rows(zero, -before, after - before)
+        rows = [each[(each[:, 1] != 0) | (each[:, 2] != 0)] for each in (at_pieces, in_pieces)]
+        return [at_start[first], behind_start[first], before_stop[last]], rows
+
+    def _common_pieces(self, plus: Index, minus: Index, cell: Index) -> tuple[Index, Array, Array, list[Index]]:
+        """Pieces on which both samples of a pair have affine scores, for all pairs, each in a cell.
+
+        Pair, beginning and end of each, and the piece of the positive and of the negative that hold it. The pieces of
+        both samples are merged by where they begin; of two that begin together only the last stays.
+        """
+        ranges = [(self.first_piece[sample, cell], self.first_piece[sample, cell + 1]) for sample in (plus, minus)]
         sizes = [stop - start for start, stop in ranges]
-        # The pieces of both, by where they begin; of those that begin together the last one stays.
-        piece = np.concatenate([_spread(*each) for each in ranges])
+        piece = np.concatenate([_spread(start, stop) for start, stop in ranges])
         pair = np.concatenate([np.repeat(np.arange(cell.size), size) for size in sizes])
-        mine = np.arange(pair.size) < int(sizes[0].sum())
-        order = np.lexsort((self.begin[piece], pair))
-        pair, mine, t = pair[order], mine[order], self.begin[piece[order]]
-        counts = np.cumsum(mine), np.cumsum(~mine)
-        before = [np.cumsum(size) - size for size in sizes]
+        positive = np.arange(pair.size) < int(sizes[0].sum())
+        begin = self.begin[piece]
+        order = np.lexsort((begin, pair))
+        pair, positive, t = pair[order], positive[order], begin[order]
         stays = np.append((pair[1:] != pair[:-1]) | (t[1:] != t[:-1]), True)
+        begun = [np.cumsum(positive)[stays], np.cumsum(~positive)[stays]]  # pieces of all pairs so far
         pair, t = pair[stays], t[stays]
-        ends = np.append(pair[1:] != pair[:-1], True)
-        begins = np.append(True, ends[:-1])
-        until = np.where(ends, self.t[cell[pair] + 1], np.append(t[1:], 0.0))
-        values = []
-        for (start, _), count, done in zip(ranges, counts, before, strict=True):
-            j = start[pair] + (count[stays] - done[pair]) - 1
-            left, width = self.begin[j], self.end[j] - self.begin[j]
-            shares = ((x - left) / width for x in (t, until))
-            values.append([(1.0 - share) * self.a[j] + share * self.c[j] for share in shares])
-        near = self.near[plus[pair]] + self.near[minus[pair]]
-        a, c = (np.where(np.abs(x - z) <= near, 0.0, x - z) for x, z in zip(*values, strict=True))
-        sa, sc = np.sign(a), np.sign(c)
-        begin, end = np.where(sa != 0, sa, sc), np.where(sc != 0, sc, sa)
-        inner = np.flatnonzero(~begins)
-        rows = [_row(t[inner], sa[inner] - end[inner - 1], begin[inner] - end[inner - 1])]
-        j = np.flatnonzero(sa * sc < 0)
-        share = a[j] / (a[j] - c[j])
-        rows.append(_row(t[j] + share * (until[j] - t[j]), -begin[j], end[j] - begin[j]))
-        rows = [each[(each[:, 1] != 0) | (each[:, 2] != 0)] for each in rows]
-        return [sa[begins], begin[begins], end[ends]], rows
+        pieces = []
+        for (start, _), size, count in zip(ranges, sizes, begun, strict=True):
+            of_pairs_before = np.cumsum(size) - size
+            pieces.append(start[pair] + (count - of_pairs_before[pair]) - 1)
+        last = np.append(pair[1:] != pair[:-1], True)
+        end_of_cell = self.t[cell[pair] + 1]
+        until = np.where(last, end_of_cell, np.append(t[1:], 0.0))
+        return pair, t, until, pieces
+
+    def _at(self, piece: Index, t: Array) -> Array:
+        """Scores on some pieces, each at its t."""
+        left = self.begin[piece]
+        share = (t - left) / (self.end[piece] - left)
+        start, stop = self.start[piece], self.stop[piece]
+        return np.asarray((1.0 - share) * start + share * stop)
+
+
+def _without_rounding(difference: Array, rounding: Array) -> Array:
+    """Differences of scores, 0 where rounding alone may have made them."""
+    return np.where(np.abs(difference) <= rounding, 0.0, difference)
 
 
 def _spread(start: Index, stop: Index) -> Index:
-    """The whole numbers of each range, one range after another."""
+    """Whole numbers of each range, one range after another."""
     size = stop - start
-    return np.repeat(start - np.cumsum(size) + size, size) + np.arange(int(size.sum()))
+    total = int(size.sum())
+    before = np.cumsum(size) - size
+    return np.repeat(start - before, size) + np.arange(total)
 
 
-def _on(scores: PathScores, t: Array) -> tuple[Array, Array]:
+def _scores_on(scores: PathScores, t: Array) -> tuple[Array, Array]:
     """Scores of one sample at both ends of the pieces of a finer partition."""
     if t.size == scores.t.size:
         return scores.start[0], scores.end[0]
     j = np.searchsorted(scores.t, t[:-1], side="right") - 1
-    left, width = scores.t[j], scores.t[j + 1] - scores.t[j]
-    a, c = scores.start[0, j], scores.end[0, j]
-    u, v = (t[:-1] - left) / width, (t[1:] - left) / width
-    return (1 - u) * a + u * c, (1 - v) * a + v * c
+    left = scores.t[j]
+    width = scores.t[j + 1] - left
+    start, end = scores.start[0, j], scores.end[0, j]
+    shares = [(each - left) / width for each in (t[:-1], t[1:])]
+    at_begin, at_end = ((1 - share) * start + share * end for share in shares)
+    return at_begin, at_end
 
 
-def _row(t: Array, at: Array, after: Array) -> Array:
+def _rows(t: Array, at: Array, after: Array) -> Array:
+    """Rows (t, change at t, change after t)."""
     return np.stack([t, at, after], axis=1)

@@ -1,4 +1,4 @@
-"""What curves of counted errors have in common: rates, and the choice of the best of them, compared in fractions."""
+"""Rates of curves of counted errors, and the choice of the best of their classifiers, compared in fractions."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from paretoclf.common.tables import Tabular
 from paretoclf.problem.costs import Costs, as_costs
 from paretoclf.roc.criteria import Criterion, Key, Minimax, as_fraction, exactly
 
-#: Of (false positives, false negatives): what is to be small.
+#: Objective of (false positives, false negatives), to be minimised.
 Objective = Callable[[int, int], Key]
 
 Best = TypeVar("Best")
 
 
 class Choosing(Generic[Best]):
-    """What chooses among classifiers by their counts of errors."""
+    """A curve that chooses among its classifiers by their counts of errors."""
 
     n_plus: int
     n_minus: int
@@ -31,14 +31,14 @@ class Choosing(Generic[Best]):
     def best(
         self, criterion: Criterion | Costs | tuple[float, float], prior_plus: float | None = None
     ) -> tuple[Best, ...]:
-        """All that are best, chosen by the labels that they report.
+        """All best classifiers, chosen by the labels whose errors are counted here.
 
         Parameters
         ----------
         criterion : Costs, (C_plus, C_minus), Minimax, NeymanPearson, NeymanPearsonScore or ExpectedCost
-            What is to be small. For costs (of a false negative and of a false positive when the classifier is used; not
-            both zero) it is ``prior_plus C_plus fnr + (1 - prior_plus) C_minus fpr``. A function object with the same
-            methods will do.
+            Objective to be minimised. For costs (of a false negative and of a false positive when the classifier is
+            used; not both zero) it is ``prior_plus C_plus fnr + (1 - prior_plus) C_minus fpr``. A function object with
+            the same methods will do.
         prior_plus : float, optional
             For costs: probability of a positive where the classifier is used. Default: the share of positives here.
 
@@ -57,11 +57,11 @@ class Choosing(Generic[Best]):
         return self._optima(objective_of(criterion, prior_plus, self.n_plus, self.n_minus))
 
     def minimax(self) -> tuple[Best, ...]:
-        """All with the smallest ``max(fpr, fnr)``; a tuple as of `best`."""
+        """All classifiers with the smallest ``max(fpr, fnr)``; a tuple as of `best`."""
         return self.best(Minimax())
 
     def neyman_pearson(self, max_fpr: float) -> tuple[Best, ...]:
-        """All with the smallest fnr among those with ``fpr <= max_fpr``; a tuple as of `best`.
+        """All classifiers with the smallest fnr among those with ``fpr <= max_fpr``; a tuple as of `best`.
 
         Parameters
         ----------
@@ -84,7 +84,7 @@ class Choosing(Generic[Best]):
         return 0
 
     def _optima(self, objective: Objective) -> tuple[Best, ...]:
-        """Whatever minimises an objective and is not dominated."""
+        """Classifiers that minimise an objective and are not dominated."""
         raise NotImplementedError
 
 
@@ -95,14 +95,15 @@ class CountedErrors(Tabular, Choosing[Best]):
     false_negatives: Index
 
     def _places(self) -> Iterator[Mapping[str, float]]:
-        """Where each pair of counts is."""
+        """Position of each pair of counts, by the names of its columns."""
         raise NotImplementedError
 
     def _rows(self) -> Iterator[dict[str, Any]]:
-        """One for each pair of counts: where it is, the counts, and the rates."""
-        columns = (self.false_positives, self.false_negatives, self.fpr, self.fnr)
-        for place, *numbers in zip(self._places(), *(column.tolist() for column in columns), strict=True):
-            yield {**place, **dict(zip(("false_positives", "false_negatives", "fpr", "fnr"), numbers, strict=True))}
+        """Rows of the table, one for each pair of counts: its position, the counts, and the rates."""
+        names = ("false_positives", "false_negatives", "fpr", "fnr")
+        columns = [getattr(self, name).tolist() for name in names]
+        for place, *numbers in zip(self._places(), *columns, strict=True):
+            yield {**place, **dict(zip(names, numbers, strict=True))}
 
     @property
     def fpr(self) -> Array:
@@ -124,14 +125,14 @@ Exact = npt.NDArray[np.object_]
 
 
 def require_both(n_plus: int, n_minus: int) -> None:
-    """InputError unless there are samples of both classes."""
+    """Raise InputError unless there are samples of both classes."""
     for name, count in (("n_plus", n_plus), ("n_minus", n_minus)):
         if count < 1:
             raise InputError(f"{name} must be at least 1, got {count!r}")
 
 
 def area_of_counts(fp: Index, tp: Index, n_plus: int, n_minus: int) -> float:
-    """The area under the polygon through points of counts by trapezoids, signed: a ratio of whole numbers.
+    """Area under the polygon through points of counts by trapezoids, signed: a ratio of whole numbers.
 
     Examples
     --------
@@ -172,13 +173,14 @@ def exact_costs(weights: tuple[Exact, int], counts: Index, sizes: Index | None =
     if sizes is None:
         return costs
     common = math.lcm(*sizes.tolist())
-    return np.asarray(costs * np.array([common // int(size) for size in sizes], dtype=object))
+    shares = [common // int(size) for size in sizes]
+    return np.asarray(costs * np.array(shares, dtype=object))
 
 
 def objective_of(
     criterion: Criterion | Costs | tuple[float, float], prior_plus: float | None, n_plus: int, n_minus: int
 ) -> Objective:
-    """A criterion, or the expected cost, as a function of counts; for the parameters see ``CountedErrors.best``."""
+    """Criterion, or expected cost, as a function of counts; for the parameters see ``CountedErrors.best``."""
     if hasattr(criterion, "score"):
         if prior_plus is not None:
             raise InputError(f"prior_plus must be left out for {criterion}: it belongs to costs, got {prior_plus!r}")
@@ -195,11 +197,14 @@ def objective_of(
 
 
 def smallest(fp: Index, fn: Index, objective: Objective) -> tuple[Mask, Fraction]:
-    """Which of many pairs of counts minimise an objective and are not dominated by others; and the minimum."""
+    """Mask of the pairs of counts that minimise an objective and are not dominated by others; and the minimum."""
     order = np.lexsort((fn, fp))
-    fewer = np.minimum.accumulate(np.append(np.iinfo(np.int64).max, fn[order]))
-    front = order[fn[order] < fewer[:-1]]  # no pair has as few of both kinds, and no pair stands here twice
-    keys = [objective(p, n) for p, n in zip(fp[front].tolist(), fn[front].tolist(), strict=True)]
+    ordered = fn[order]
+    before = np.append(np.iinfo(np.int64).max, ordered[:-1])
+    fewest_before = np.minimum.accumulate(before)
+    front = order[ordered < fewest_before]  # no pair has as few of both kinds, and no pair stands here twice
+    pairs = list(zip(fp[front].tolist(), fn[front].tolist(), strict=True))
+    keys = [objective(*pair) for pair in pairs]
     least = min(keys)
-    chosen = {(fp[j], fn[j]) for j, key in zip(front.tolist(), keys, strict=True) if key == least}
-    return np.any([(fp == p) & (fn == n) for p, n in chosen], axis=0), least[1]
+    chosen = [pair for pair, key in zip(pairs, keys, strict=True) if key == least]
+    return np.any([(fp == false_p) & (fn == false_n) for false_p, false_n in chosen], axis=0), least[1]

@@ -1,4 +1,4 @@
-"""What is to be small: minimax, Neyman-Pearson, the Neyman-Pearson score, expected cost. Each of two error rates.
+"""Criteria to be minimised: minimax, Neyman-Pearson, the Neyman-Pearson score, expected cost. Each of two error rates.
 
 Rates are counts over sizes, and weights are fractions, so what is compared is compared in fractions: `exactly`.
 """
@@ -28,13 +28,14 @@ _DENOMINATOR = 10**6
 
 @lru_cache(maxsize=4096)
 def as_fraction(x: float) -> Fraction:
-    """The fraction (of at most 1e6 parts) that a float came of, as 0.1 + 0.2 of 3/10; else what it prints as."""
+    """Return the fraction (of at most 1e6 parts) that a float came of, as 0.1 + 0.2 of 3/10; else what it prints as."""
     near = Fraction(x).limit_denominator(_DENOMINATOR)
-    return near if abs(float(near) - x) <= math.ulp(x) else Fraction(repr(float(x)))
+    rounded = abs(float(near) - x) <= math.ulp(x)
+    return near if rounded else Fraction(repr(float(x)))
 
 
 class Criterion(Protocol):
-    """What the searches ask of a criterion."""
+    """Interface of a criterion: the searches ask for nothing else."""
 
     @property
     def level(self) -> float | None:
@@ -46,18 +47,20 @@ class Criterion(Protocol):
         ...
 
     def score(self, fpr: Any, fnr: Any) -> Array:
-        """A finite measure: what a classifier is judged by, and what is minimised where nothing is allowed."""
+        """Finite measure by which a classifier is judged, and which is minimised where no classifier is allowed."""
         ...
 
 
 def exactly(criterion: Any) -> Callable[[Fraction, Fraction], Key]:
-    """The criterion of two rates as fractions: ours in fractions, that of a user in floats, rounded."""
+    """Return a criterion as a function of two fractions: ours in fractions, that of a user in floats, rounded."""
 
     def rounded(fpr: Fraction, fnr: Fraction) -> Key:
-        a, b = float(fpr), float(fnr)
-        value = float(criterion(a, b))
+        rates = float(fpr), float(fnr)
+        value = float(criterion(*rates))
         allowed = math.isfinite(value)
-        return not allowed, as_fraction(round(value if allowed else float(criterion.score(a, b)), DECIMALS))
+        if not allowed:
+            value = float(criterion.score(*rates))
+        return not allowed, as_fraction(round(value, DECIMALS))
 
     for cls in type(criterion).__mro__:  # a subclass with an objective of its own has no use for its parent's fractions
         if "exact" in vars(cls):
@@ -89,7 +92,7 @@ class Minimax:
         return False, max(fpr, fnr)
 
     def score(self, fpr: Any, fnr: Any) -> Array:
-        """The same."""
+        """Evaluate the criterion at rates (alias of ``__call__``)."""
         return self(fpr, fnr)
 
 
@@ -116,21 +119,22 @@ class NeymanPearsonScore:
 
     @property
     def level(self) -> float:
-        """Alpha."""
+        """False positive rate at which the score has a kink: alpha."""
         return self.alpha
 
     def __call__(self, fpr: Any, fnr: Any) -> Array:
-        """The score."""
+        """Neyman-Pearson score of rates."""
         return self.score(fpr, fnr)
 
     def exact(self, fpr: Fraction, fnr: Fraction) -> Key:
-        """The score of two fractions."""
+        """Neyman-Pearson score of two fractions."""
         alpha = as_fraction(self.alpha)
         return False, max(fpr - alpha, Fraction(0)) / alpha + fnr
 
     def score(self, fpr: Any, fnr: Any) -> Array:
-        """The score."""
-        return np.asarray(np.maximum(np.asarray(fpr) - self.alpha, 0.0) / self.alpha + np.asarray(fnr))
+        """Neyman-Pearson score of rates."""
+        excess = np.maximum(np.asarray(fpr) - self.alpha, 0.0)
+        return np.asarray(excess / self.alpha + np.asarray(fnr))
 
 
 @dataclass(frozen=True)
@@ -155,7 +159,8 @@ class NeymanPearson(NeymanPearsonScore):
         """The false negative rate, inf where the false positive rate is above alpha."""
         fpr, fnr = np.asarray(fpr, dtype=np.float64), np.asarray(fnr, dtype=np.float64)
         # Rates as they were counted, up to the rounding of a mean of them.
-        return np.where(np.round(fpr, DECIMALS) > self.alpha, np.inf, fnr + 0 * fpr)
+        forbidden = np.round(fpr, DECIMALS) > self.alpha
+        return np.where(forbidden, np.inf, fnr + 0 * fpr)  # nan where fpr is
 
     def exact(self, fpr: Fraction, fnr: Fraction) -> Key:
         """The false negative rate, or the score of what is not allowed: 3 of 30 are not more than 0.1."""
@@ -193,15 +198,18 @@ class ExpectedCost:
         object.__setattr__(self, "prior_plus", check_share(self.prior_plus, "prior_plus"))
 
     def __call__(self, fpr: Any, fnr: Any) -> Array:
-        """The expected cost."""
+        """Expected cost of rates."""
+        fpr, fnr = np.asarray(fpr), np.asarray(fnr)
         plus, minus = self.prior_plus * self.C_plus, (1 - self.prior_plus) * self.C_minus
-        return np.asarray(plus * np.asarray(fnr) + minus * np.asarray(fpr))
+        return np.asarray(plus * fnr + minus * fpr)
 
     def exact(self, fpr: Fraction, fnr: Fraction) -> Key:
-        """The expected cost of two fractions."""
+        """Expected cost of two fractions."""
         prior = as_fraction(self.prior_plus)
-        return False, prior * as_fraction(self.C_plus) * fnr + (1 - prior) * as_fraction(self.C_minus) * fpr
+        plus = prior * as_fraction(self.C_plus)
+        minus = (1 - prior) * as_fraction(self.C_minus)
+        return False, plus * fnr + minus * fpr
 
     def score(self, fpr: Any, fnr: Any) -> Array:
-        """The same."""
+        """Evaluate the criterion at rates (alias of ``__call__``)."""
         return self(fpr, fnr)

@@ -32,9 +32,9 @@ class Crossings:
     first : bool array of shape (m,)
         Which samples are labelled +1 just after t = 0.
     t, swept : array of shape (e,)
-        Where the changes are.
+        Positions of the changes.
     sample : int array of shape (e,)
-        Whose they are.
+        Sample whose label changes.
     up : bool array of shape (e,)
         True where the label becomes +1, False where it becomes -1.
     """
@@ -95,47 +95,53 @@ def scores_at(scores: PathScores, t: Array | float, swept: Array | float = 1.0) 
     >>> scores_at(jump, 0.5, np.array([0.0, 0.25, 1.0]))
     array([[0. , 0.5, 2. ]])
     """
-    at, share = np.broadcast_arrays(np.atleast_1d(np.asarray(t, dtype=float)), np.asarray(swept, dtype=float))
+    at = np.atleast_1d(np.asarray(t, dtype=float))
+    at, share = np.broadcast_arrays(at, np.asarray(swept, dtype=float))
     values = scores(np.ascontiguousarray(at))
     inner = scores.t[1:-1]
-    jump = np.minimum(np.searchsorted(inner, at), max(len(inner) - 1, 0))
-    within = np.flatnonzero((share < 1) & (inner[jump] == at)) if len(inner) else np.zeros(0, dtype=np.intp)
-    before, after = scores.end[:, jump[within]], scores.start[:, jump[within] + 1]
-    values[:, within] = (1 - share[within]) * before + share[within] * after
+    if inner.size == 0:
+        return np.asarray(values)
+    nearest = np.minimum(np.searchsorted(inner, at), inner.size - 1)
+    within = np.flatnonzero((share < 1) & (inner[nearest] == at))
+    jump, share = nearest[within], share[within]
+    before, after = scores.end[:, jump], scores.start[:, jump + 1]
+    values[:, within] = (1 - share) * before + share * after
     return np.asarray(values)
 
 
 def _in_pieces(scores: PathScores, low: int, high: int) -> list[Found]:
     """Find the changes strictly inside the pieces low to high - 1."""
-    a, c = scores.start[:, low:high], scores.end[:, low:high]
-    first = just_after(a, c)
-    sample, piece = np.nonzero(first != just_after(c, a))
+    start, end = scores.start[:, low:high], scores.end[:, low:high]
+    first = just_after(start, end)
+    sample, piece = np.nonzero(first != just_after(end, start))
     t = zeros_of_pieces(scores, sample, low + piece)
     right = scores.t[low + piece + 1]
     # Rounding may put a change of this piece on its right end, where a jump of b is still to come.
-    return [(t, np.where(t < right, 1.0, 0.0), sample, ~first[sample, piece])]
+    swept = np.where(t < right, 1.0, 0.0)
+    return [(t, swept, sample, ~first[sample, piece])]
 
 
 def _at_breakpoints(scores: PathScores, low: int, high: int) -> list[Found]:
     """Find the changes at the right ends of the pieces low to high - 1: before, within and after a jump."""
     if high <= low:
         return []
-    a, c = scores.end[:, low:high], scores.start[:, low + 1 : high + 1]
-    last = just_after(a, scores.start[:, low:high])
-    next_first = just_after(c, scores.end[:, low + 1 : high + 1])
-    still = a == c  # no jump: nothing happens within it, not even to a score of zero
-    jump_first = np.where(still, last, just_after(a, c))
-    jump_last = np.where(still, last, just_after(c, a))
+    before, after = scores.end[:, low:high], scores.start[:, low + 1 : high + 1]
+    last = just_after(before, scores.start[:, low:high])
+    next_first = just_after(after, scores.end[:, low + 1 : high + 1])
+    no_jump = before == after  # nothing happens within it, not even to a score of zero
+    jump_first = np.where(no_jump, last, just_after(before, after))
+    jump_last = np.where(no_jump, last, just_after(after, before))
     t = scores.t[low + 1 : high + 1]
     found = []
-    for before, after, swept in ((last, jump_first, 0.0), (jump_first, jump_last, None), (jump_last, next_first, 1.0)):
-        sample, j = np.nonzero(before != after)
+    for old, new, swept in ((last, jump_first, 0.0), (jump_first, jump_last, None), (jump_last, next_first, 1.0)):
+        sample, jump = np.nonzero(old != new)
         if swept is None:
-            from_, to = a[sample, j], c[sample, j]
-            share = coincide(zero_share(from_, to), j, scores.rounding[sample] / np.abs(from_ - to))
+            start, end = before[sample, jump], after[sample, jump]
+            known_to = scores.rounding[sample] / np.abs(start - end)
+            share = coincide(zero_share(start, end), jump, known_to)
         else:
-            share = np.full(len(j), swept)
-        found.append((t[j], share, sample, after[sample, j]))
+            share = np.full(len(jump), swept)
+        found.append((t[jump], share, sample, new[sample, jump]))
     return found
 
 
@@ -144,21 +150,24 @@ def just_after(value: Array, other_end: Array) -> Mask:
     return np.asarray((value > 0) | ((value == 0) & (other_end >= 0)))
 
 
-def zero_share(a: Array, c: Array) -> Array:
-    """Where an affine function with values a and c of opposite signs at 0 and 1 is zero."""
-    return np.asarray(np.abs(a) / (np.abs(a) + np.abs(c)))
+def zero_share(start: Array, end: Array) -> Array:
+    """Zero, in [0, 1], of the affine function with values of opposite signs at 0 and at 1."""
+    left, right = np.abs(start), np.abs(end)
+    return np.asarray(left / (left + right))
 
 
 def zeros_of_pieces(scores: PathScores, sample: Index, piece: Index) -> Array:
-    """Where the scores of some samples are zero on some pieces, at whose ends they have opposite signs."""
-    a, c = scores.start[sample, piece], scores.end[sample, piece]
+    """Zeros of the scores of some samples, each on a piece at whose ends it has opposite signs."""
+    start, end = scores.start[sample, piece], scores.end[sample, piece]
     left, right = scores.t[piece], scores.t[piece + 1]
-    t = np.minimum(left + (right - left) * zero_share(a, c), right)
-    return coincide(t, piece, (right - left) * scores.rounding[sample] / np.abs(a - c))
+    width = right - left
+    t = np.minimum(left + width * zero_share(start, end), right)
+    known_to = width * scores.rounding[sample] / np.abs(start - end)
+    return coincide(t, piece, known_to)
 
 
 def coincide(position: Array, group: Index, width: Array) -> Array:
-    """Positions, those of one group made equal where they are closer than the widths to which they are known.
+    """Positions, equal within a group where they are closer than the widths to which they are known.
 
     Equal samples change their labels together, though rounding has put their zeros apart.
 
@@ -170,10 +179,12 @@ def coincide(position: Array, group: Index, width: Array) -> Array:
     2
     """
     order = np.lexsort((position, group))
-    ordered, known = position[order], width[order]
-    apart = np.ones(ordered.size, dtype=bool)
-    apart[:-1] = (np.diff(group[order]) != 0) | (np.diff(ordered) > known[:-1] + known[1:])
-    last = np.flatnonzero(apart)
+    ordered, known_to = position[order], width[order]
+    other_group = np.diff(group[order]) != 0
+    distinct = np.diff(ordered) > known_to[:-1] + known_to[1:]
+    ends_run = np.ones(ordered.size, dtype=bool)
+    ends_run[:-1] = other_group | distinct
+    last = np.flatnonzero(ends_run)
     out = np.empty_like(ordered)
     out[order] = np.repeat(ordered[last], np.diff(last, prepend=-1))
     return out

@@ -38,16 +38,16 @@ class RocPoint:
     Attributes
     ----------
     fpr, tpr : float
-        Where it lies in the ROC plane.
+        Its place in the ROC plane.
     cost : float
-        What was minimised: the expected cost ``p_plus C_plus (1 - tpr) + p_minus C_minus fpr``; for
+        Objective that was minimised: the expected cost ``p_plus C_plus (1 - tpr) + p_minus C_minus fpr``; for
         `RocCurve.neyman_pearson` the false negative rate, for `RocCurve.minimax` the larger rate.
     t : float or None
         Path parameter (None for a curve that does not come from a path).
     swept : float
         Share of the jump of b at t that is already behind; 1 away from jumps.
     shift : float
-        What is added to the score: the classifier predicts +1 where ``f(x) + shift >= 0``.
+        Number added to the score: the classifier predicts +1 where ``f(x) + shift >= 0``.
     index : int
         Position on the curve that was asked; -1 for an end point (0, 0) or (1, 1) that it did not have.
     """
@@ -177,18 +177,16 @@ class RocCurve(Tabular, Choosing[RocPoint]):
     def __post_init__(self) -> None:
         require_both(self.n_plus, self.n_minus)
         fpr, tpr = _rates(self.fpr, "fpr", self.n_minus), _rates(self.tpr, "tpr", self.n_plus)
-        size = len(fpr)
-        labels = {
-            "fpr": fpr,
-            "tpr": tpr,
-            "shift": _values(self.shift, "shift", size, default=0.0),
-            "t": None if self.t is None else np.array(self.t, dtype=float),
-            "swept": _values(self.swept, "swept", size, default=1.0),
-            "index": None if self.index is None else np.array(self.index, dtype=np.intp),
-        }
-        for name, values in labels.items():
-            if values is not None and values.shape != (size,):
-                raise InputError(f"{name} must have one value per point ({size}), got shape {values.shape}")
+        shift = _values(self.shift, "shift", fpr.size, default=0.0)
+        swept = _values(self.swept, "swept", fpr.size, default=1.0)
+        columns = {"fpr": fpr, "tpr": tpr, "shift": shift, "swept": swept}
+        if self.t is not None:
+            columns["t"] = np.array(self.t, dtype=float)
+        if self.index is not None:
+            columns["index"] = np.array(self.index, dtype=np.intp)
+        for name, values in columns.items():
+            if values.shape != (fpr.size,):
+                raise InputError(f"{name} must have one value per point ({fpr.size}), got shape {values.shape}")
             object.__setattr__(self, name, values)
 
     def __len__(self) -> int:
@@ -204,19 +202,19 @@ class RocCurve(Tabular, Choosing[RocPoint]):
         return f"RocCurve({size}, {said}{also(self.note)})"
 
     def _rows(self) -> Iterator[dict[str, Any]]:
-        """One for each point: rates, and which classifier it is."""
-        t = [None] * len(self) if self.t is None else self.t.tolist()
-        columns = (self.fpr.tolist(), self.tpr.tolist(), t, self.swept.tolist(), self.shift.tolist())
+        """Rows of the table, one for each point: its rates, and the labels of its classifier."""
+        names = ("fpr", "tpr", "t", "swept", "shift")
+        given = [getattr(self, name) for name in names]
+        columns = [[None] * len(self) if values is None else values.tolist() for values in given]
         for row in zip(*columns, strict=True):
-            yield dict(zip(("fpr", "tpr", "t", "swept", "shift"), row, strict=True))
+            yield dict(zip(names, row, strict=True))
 
     @property
     def counts(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """False and true positives, as whole numbers."""
-        return (
-            np.rint(self.fpr * self.n_minus).astype(np.int64),
-            np.rint(self.tpr * self.n_plus).astype(np.int64),
-        )
+        fp = np.rint(self.fpr * self.n_minus)
+        tp = np.rint(self.tpr * self.n_plus)
+        return fp.astype(np.int64), tp.astype(np.int64)
 
     @property
     def auc(self) -> float:
@@ -245,34 +243,37 @@ class RocCurve(Tabular, Choosing[RocPoint]):
         """
         fp, tp = self.counts
         hull_fp, hull_tp, index = upper_hull(fp, tp, self.n_minus, self.n_plus)
-        curve = self._take(np.where(index < 0, np.where(hull_fp > 0, len(self) - 1, 0), index))
-        shift = np.where(index >= 0, curve.shift, np.where(hull_fp > 0, np.inf, -np.inf))
-        return replace(
-            curve, fpr=hull_fp / self.n_minus, tpr=hull_tp / self.n_plus, shift=shift, index=index, chosen=True
-        )
+        on_curve = index >= 0
+        nearest_end = np.where(hull_fp > 0, len(self) - 1, 0)
+        curve = self._take(np.where(on_curve, index, nearest_end))
+        one_label = np.where(hull_fp > 0, np.inf, -np.inf)
+        shift = np.where(on_curve, curve.shift, one_label)
+        fpr, tpr = hull_fp / self.n_minus, hull_tp / self.n_plus
+        return replace(curve, fpr=fpr, tpr=tpr, shift=shift, index=index, chosen=True)
 
     @property
     def consistent(self) -> Mask:
-        """Which points are ROC-consistent, shape (p,): on the upper hull, hence optimal for some costs (Bach, 2.2).
+        """Mask of the ROC-consistent points, shape (p,): on the upper hull, hence optimal for some costs (Bach, 2.2).
 
         Exact: compared in whole numbers. Points on an edge count, as do those of its vertices.
         """
-        x, y = self.counts
+        fp, tp = self.counts
         hull = self.hull()
-        at_x, at_y = hull.counts
-        j = np.clip(np.searchsorted(at_x, x, side="right") - 1, 0, len(hull) - 2)
-        du, dv = at_x[j + 1] - at_x[j], at_y[j + 1] - at_y[j]
-        on_edge = du * (y - at_y[j]) == dv * (x - at_x[j])
-        return np.asarray(on_edge | (x == 0))  # the vertical edge: optimal where misses are free
+        hull_fp, hull_tp = hull.counts
+        edge = np.clip(np.searchsorted(hull_fp, fp, side="right") - 1, 0, len(hull) - 2)
+        fp_after, tp_after = fp - hull_fp[edge], tp - hull_tp[edge]  # counts after the beginning of the edge
+        width, height = np.diff(hull_fp)[edge], np.diff(hull_tp)[edge]
+        on_edge = width * tp_after == height * fp_after
+        return np.asarray(on_edge | (fp == 0))  # the vertical edge: optimal where misses are free
 
     def select(self, costs: Costs | tuple[float, float], prior_plus: float | None = None) -> tuple[RocPoint, ...]:
-        """Return `best`: the name that nested curves have for it, too."""
+        """Return the best classifiers for given costs: `best`, under the name that nested curves have for it, too."""
         return self.best(costs, prior_plus)
 
     def best(
         self, criterion: Criterion | Costs | tuple[float, float], prior_plus: float | None = None
     ) -> tuple[RocPoint, ...]:
-        """All that are best, as of `CountedErrors`: points of the curve or its corners, in the order of increasing fpr.
+        """All best classifiers: points of the curve or its corners, in the order of increasing fpr.
 
         For costs (expected cost ``p_plus C_plus (1 - tpr) + p_minus C_minus fpr``) they are vertices of the hull: one,
         or both ends of an edge when the lines of equal cost are parallel to it (Bach et al. 2006, section 2.2 and
@@ -283,7 +284,7 @@ class RocCurve(Tabular, Choosing[RocPoint]):
         Parameters
         ----------
         criterion : Costs, (C_plus, C_minus), Minimax, NeymanPearson, NeymanPearsonScore or ExpectedCost
-            What is to be small; costs are those when the classifier is used, not both zero.
+            Objective to be minimised; costs are those when the classifier is used, not both zero.
         prior_plus : float, optional
             For costs: probability of a positive where the classifier is used. Default: the share of positives here.
 
@@ -297,9 +298,10 @@ class RocCurve(Tabular, Choosing[RocPoint]):
             return self._optima(objective)
         hull = self.hull()
         fp, tp = (count.tolist() for count in hull.counts)
-        costs = [objective(p, self.n_plus - n)[1] for p, n in zip(fp, tp, strict=True)]
+        costs = [objective(false_p, self.n_plus - true_p)[1] for false_p, true_p in zip(fp, tp, strict=True)]
         least = min(costs)
-        return tuple(hull._point(j, float(least)) for j, cost in enumerate(costs) if cost == least)
+        cheapest = [j for j, cost in enumerate(costs) if cost == least]
+        return tuple(hull._point(j, float(least)) for j in cheapest)
 
     def at_rate(
         self, *, tnr: float | None = None, tpr: float | None = None, fpr: float | None = None, fnr: float | None = None
@@ -328,7 +330,8 @@ class RocCurve(Tabular, Choosing[RocPoint]):
             ends = [j if along[j] == rate else j - 1, j]
         first, second = (hull._point(k, 1.0 - float(hull.tpr[k])) for k in ends)
         low, high = along[ends]
-        return RocMixture(first, second, 0.0 if low == high else float((rate - low) / (high - low)))
+        share = 0.0 if low == high else (rate - low) / (high - low)
+        return RocMixture(first, second, float(share))
 
     def plot(self, ax: Any = None, *, name: str | None = None, **line: Any) -> RocDisplay:
         """Draw the curve; several curves in one picture: `paretoclf.plotting.RocDisplay`.
@@ -345,7 +348,7 @@ class RocCurve(Tabular, Choosing[RocPoint]):
         Returns
         -------
         RocDisplay
-            With ``ax_`` and ``figure_``.
+            Display with ``ax_`` and ``figure_``.
         """
         from paretoclf.plotting.roc import RocDisplay  # matplotlib only when a picture is wanted
 
@@ -353,64 +356,60 @@ class RocCurve(Tabular, Choosing[RocPoint]):
         return display.plot(ax, **line)
 
     def _with_corners(self) -> RocCurve:
-        """The points, then (0, 0) and (1, 1); `index` says where a point is on this curve, -1 for the two."""
-        ends = self._take(np.array([0, len(self) - 1]))
-        return replace(
-            self,
-            fpr=np.append(self.fpr, [0.0, 1.0]),
-            tpr=np.append(self.tpr, [0.0, 1.0]),
-            shift=np.append(self.shift, [-np.inf, np.inf]),
-            t=None if self.t is None or ends.t is None else np.append(self.t, ends.t),
-            swept=np.append(self.swept, ends.swept),
-            index=np.append(np.arange(len(self)), [-1, -1]),
-        )
+        """All points, then (0, 0) and (1, 1); `index` is the position of a point on this curve, -1 for the two."""
+        size = len(self)
+        whole = self._take(np.append(np.arange(size), [0, size - 1]))
+        fpr, tpr = (np.append(rates, [0.0, 1.0]) for rates in (self.fpr, self.tpr))
+        shift = np.append(self.shift, [-np.inf, np.inf])
+        index = np.append(np.arange(size), [-1, -1])
+        return replace(whole, fpr=fpr, tpr=tpr, shift=shift, index=index)
 
     def _optima(self, objective: Objective) -> tuple[RocPoint, ...]:
-        """The points that minimise an objective, none that another of them dominates, each place once."""
+        """Points that minimise an objective, none that another of them dominates, each place once."""
         whole = self._with_corners()
         fp, tp = whole.counts
         chosen, least = smallest(fp, self.n_plus - tp, objective)
-        at = np.flatnonzero(chosen)
-        first = np.unique(fp[at], return_index=True)[1]
-        return tuple(whole._point(int(j), float(least)) for j in at[first])
+        best = np.flatnonzero(chosen)
+        first = np.unique(fp[best], return_index=True)[1]
+        return tuple(whole._point(int(j), float(least)) for j in best[first])
 
     def _take(self, which: Indices) -> RocCurve:
-        """Points at the given positions, with their labels."""
-        arrays = {name: getattr(self, name) for name in ("fpr", "tpr", "shift", "t", "swept", "index")}
-        taken: dict[str, Any] = {name: each[which] for name, each in arrays.items() if each is not None}
+        """Curve of the points at the given positions, with their labels."""
+        taken: dict[str, Any] = {}
+        for name in ("fpr", "tpr", "shift", "t", "swept", "index"):
+            values = getattr(self, name)
+            if values is not None:
+                taken[name] = values[which]
         return replace(self, **taken)
 
     def _point(self, j: int, cost: float) -> RocPoint:
-        assert self.index is not None  # self is a hull, or has its corners
-        return RocPoint(
-            fpr=float(self.fpr[j]),
-            tpr=float(self.tpr[j]),
-            cost=cost,
-            t=None if self.t is None else float(self.t[j]),
-            swept=float(self.swept[j]),
-            shift=float(self.shift[j]),
-            index=int(self.index[j]),
-        )
+        """Point j as a classifier, with the cost that chose it; the curve is a hull, or has its corners."""
+        assert self.index is not None
+        numbers = {name: float(getattr(self, name)[j]) for name in ("fpr", "tpr", "swept", "shift")}
+        t = None if self.t is None else float(self.t[j])
+        return RocPoint(cost=cost, t=t, index=int(self.index[j]), **numbers)
 
 
 def _values(given: Any, name: str, size: int, default: float) -> Array:
+    """Values given for the points, or the default for each."""
     values = real_array(given, name, copy=True)
     return np.full(size, default) if values.size == 0 else values
 
 
 def _rates(values: Any, name: str, count: int) -> Array:
-    """Rates in [0, 1] that are whole numbers of count samples."""
+    """Rates in [0, 1] that are whole numbers of samples over their count."""
     rates = real_array(values, name)
     if rates.ndim != 1 or len(rates) == 0:
         raise InputError(f"{name} must be a non-empty vector, got shape {rates.shape}")
-    bad = np.flatnonzero(~((rates >= 0) & (rates <= 1)))
-    if bad.size:
-        raise InputError(f"{name} must lie in [0, 1], got {rates[bad[0]]} at index {int(bad[0])}")
+    outside = np.flatnonzero(~((rates >= 0) & (rates <= 1)))
+    if outside.size:
+        bad = int(outside[0])
+        raise InputError(f"{name} must lie in [0, 1], got {rates[bad]} at index {bad}")
     whole = np.rint(rates * count) / count
-    bad = np.flatnonzero(~np.isclose(rates, whole, rtol=0, atol=RATE_ROUNDING))
-    if bad.size:
+    broken = np.flatnonzero(~np.isclose(rates, whole, rtol=0, atol=RATE_ROUNDING))
+    if broken.size:
+        bad = int(broken[0])
         raise InputError(
-            f"{name} must be a whole number of {count} samples divided by {count}, "
-            f"got {rates[bad[0]]} at index {int(bad[0])}"
+            f"{name} must be a whole number of {count} samples divided by {count}, got {rates[bad]} at index {bad}"
         )
     return np.asarray(whole)

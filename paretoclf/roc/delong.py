@@ -26,7 +26,7 @@ from scipy.stats import norm, rankdata
 from paretoclf.common.checks import Array, Index, check_labels, check_share, check_vector, refuse_other_order
 from paretoclf.common.errors import InputError
 
-#: What is said of a standard error of 0.
+#: Note on a standard error of 0.
 NO_ERROR = "no standard error: all pairs are alike here, which bounds nothing on new samples"
 
 
@@ -54,7 +54,7 @@ class AreaInterval:
 
     @property
     def note(self) -> str:
-        """What the interval does not know; empty where there is a standard error."""
+        """Note that the standard error is 0, so that the interval says too much; empty otherwise."""
         return "" if self.error else NO_ERROR
 
     def __str__(self) -> str:
@@ -93,14 +93,13 @@ class AreaDifference:
 
     @property
     def note(self) -> str:
-        """What interval and test do not know; empty where there is a standard error."""
+        """Note that the standard error is 0, so that interval and test say too much; empty otherwise."""
         return "" if np.isfinite(self.z) and self.low < self.high else NO_ERROR
 
     def __str__(self) -> str:
-        said = (
-            f"AUC {self.first:.4f} and {self.second:.4f}, difference {self.difference:.4f} in "
-            f"[{self.low:.4f}, {self.high:.4f}] ({100 * self.level:g} %), p = {self.p:.3g}"
-        )
+        interval = f"[{self.low:.4f}, {self.high:.4f}] ({100 * self.level:g} %)"
+        areas = f"AUC {self.first:.4f} and {self.second:.4f}, difference {self.difference:.4f}"
+        said = f"{areas} in {interval}, p = {self.p:.3g}"
         return f"{said} ({self.note})" if self.note else said
 
 
@@ -165,15 +164,19 @@ def area_difference(y: Any, first: Any, second: Any, level: float = 0.95) -> Are
     """
     labels = _labels(y, level)
     one, two = (_pairs(labels, scores) for scores in (first, second))
-    apart = _Pairs(one.plus - two.plus, one.minus - two.minus)
-    z = 0.0 if apart.area == 0 else float(np.inf if apart.error == 0 else apart.area / apart.error)
-    half = float(norm.ppf(0.5 + level / 2)) * apart.error
-    low, high = max(-1.0, apart.area - half), min(1.0, apart.area + half)
-    return AreaDifference(one.area, two.area, apart.area, low, high, z, float(2 * norm.sf(abs(z))), float(level))
+    both = _Pairs(one.plus - two.plus, one.minus - two.minus)
+    difference, error = both.area, both.error
+    z = np.inf if error == 0 else difference / error
+    if difference == 0:  # of two equal scores the error is 0, too
+        z = 0.0
+    p = float(2 * norm.sf(abs(z)))
+    half = float(norm.ppf(0.5 + level / 2)) * error
+    low, high = max(-1.0, difference - half), min(1.0, difference + half)
+    return AreaDifference(one.area, two.area, difference, low, high, z, p, float(level))
 
 
 def scores_and_labels(given: tuple[Any, Any], scores: Any, y: Any) -> tuple[Any, Any]:
-    """Scores and labels, of what was given without a name and with one.
+    """Tell scores and labels apart, which were given by their names or one after the other.
 
     Raises
     ------
@@ -202,14 +205,17 @@ def scores_and_labels(given: tuple[Any, Any], scores: Any, y: Any) -> tuple[Any,
 
 def _of_two_values(given: Any) -> bool:
     """Whether these are labels: -1 and +1 only, in one vector or in one for each fold."""
-    parts = given if isinstance(given, list | tuple) and any(np.ndim(each) for each in given) else [given]
+    several = isinstance(given, list | tuple) and any(np.ndim(each) for each in given)
+    parts = given if several else [given]
     try:
-        return bool(len(parts)) and all(np.isin(np.asarray(each, dtype=np.float64), (-1, 1)).all() for each in parts)
+        vectors = [np.asarray(each, dtype=np.float64) for each in parts]
     except (TypeError, ValueError):  # scores along paths
         return False
+    return bool(vectors) and all(np.isin(vector, (-1, 1)).all() for vector in vectors)
 
 
 def _labels(y: Any, level: float) -> Array:
+    """Labels, of which each class has at least two; the level of the interval is checked with them."""
     labels = check_labels(y)
     check_share(level, "level")
     for sign, name in ((1, "positive"), (-1, "negative")):
@@ -220,7 +226,7 @@ def _labels(y: Any, level: float) -> Array:
 
 @dataclass(frozen=True)
 class _Pairs:
-    """Pairs of a positive and a negative in the right order, doubled so that a tie counts one: whole numbers.
+    """Numbers of pairs of a positive and a negative in the right order, doubled so that a tie counts one.
 
     For each positive in ``plus``, for each negative in ``minus``; or differences of such numbers of two scores.
     """
@@ -230,22 +236,23 @@ class _Pairs:
 
     @property
     def area(self) -> float:
+        """Share of all pairs: the area, or the difference of two areas."""
         return int(self.plus.sum()) / (2 * self.plus.size * self.minus.size)
 
     @property
     def error(self) -> float:
         """Standard error of the area."""
         n_plus, n_minus = self.plus.size, self.minus.size
-        return float(
-            np.sqrt(
-                np.var(self.plus / (2 * n_minus), ddof=1) / n_plus + np.var(self.minus / (2 * n_plus), ddof=1) / n_minus
-            )
-        )
+        of_positives = np.var(self.plus / (2 * n_minus), ddof=1) / n_plus
+        of_negatives = np.var(self.minus / (2 * n_plus), ddof=1) / n_minus
+        return float(np.sqrt(of_positives + of_negatives))
 
 
 def _pairs(labels: Array, scores: Any) -> _Pairs:
-    f, positive = check_vector(scores, labels.size, "scores"), labels > 0
-    ranks = rankdata(f)  # ties share their mean rank, a half at most
-    plus = ranks[positive] - rankdata(f[positive])
-    minus = plus.size - (ranks[~positive] - rankdata(f[~positive]))
+    """Count, for each sample, the pairs in the right order by ranks among all samples and in its class."""
+    values = check_vector(scores, labels.size, "scores")
+    positive = labels > 0
+    ranks = rankdata(values)  # ties share their mean rank, a half at most
+    plus = ranks[positive] - rankdata(values[positive])
+    minus = plus.size - (ranks[~positive] - rankdata(values[~positive]))
     return _Pairs(*(np.rint(2 * each).astype(np.int64) for each in (plus, minus)))

@@ -47,7 +47,7 @@ class Optimum:
     fpr, fnr : float
         Rates on it.
     objective : float
-        What was minimised, on the labels that chose it: optimistic.
+        Objective that was minimised, on the labels that chose it: optimistic.
     note : str
         Whose errors they are, as of `PathScores`.
 
@@ -77,7 +77,7 @@ class Optimum:
 
     @property
     def t(self) -> float:
-        """The middle of the interval: the t that stands farthest from both changes."""
+        """Middle of the interval: the t that is farthest from both changes."""
         return 0.5 * (self.start + self.stop)
 
     @property
@@ -150,7 +150,7 @@ class ErrorCurve(CountedErrors[Optimum]):
     def of_scores(
         cls, scores: PathScores | Sequence[PathScores], y: Any, line: Any = None, parameter: str = "t"
     ) -> ErrorCurve:
-        """Errors of a path, or of the paths of several folds on one line, whose counts are added.
+        """Error curve of a path, or of the paths of several folds on one line, whose counts are added.
 
         Parameters
         ----------
@@ -159,9 +159,9 @@ class ErrorCurve(CountedErrors[Optimum]):
         y : array of shape (m,), or a sequence of them
             Labels -1 and +1, one vector for each PathScores. Both classes must occur, not in each fold.
         line : object, optional
-            Where in the cost plane, if it is a `CostLine`; for the picture.
+            Line of the path in the cost plane, if it is a `CostLine`; for the picture.
         parameter : str
-            What t is, if it is not the position on a line.
+            Name of t, if it is not the position on a line.
 
         Raises
         ------
@@ -183,32 +183,33 @@ class ErrorCurve(CountedErrors[Optimum]):
         """
         folds, labels = checked_folds(scores, y)
         begin = np.zeros(2, dtype=np.int64)
-        events = []
+        changes = []
         for fold, label in zip(folds, labels, strict=True):
             first = just_after(fold.start[:, 0], fold.end[:, 0])
             begin += _errors(first, label)
-            events.append(_steps(fold, label))
-        t, at, after = (np.concatenate(parts) for parts in zip(*events, strict=True))
-        knots, place = np.unique(np.concatenate([folds[0].t[[0, -1]], t]), return_inverse=True)
-        sums = np.zeros((2, knots.size, 2), dtype=np.int64)  # what the counts change by, on a knot and after it
-        np.add.at(sums[0], place[2:], at)
-        np.add.at(sums[1], place[2:], after)
+            changes.append(_steps(fold, label))
+        t, at, after = (np.concatenate(parts) for parts in zip(*changes, strict=True))
+        knots, place = _knots(folds[0], t)
+        sums = np.zeros((2, knots.size, 2), dtype=np.int64)  # changes of the counts, on a knot and after it
+        np.add.at(sums[0], place, at)
+        np.add.at(sums[1], place, after)
         stretches = begin + np.cumsum(sums[1, :-1], axis=0)
         points = np.concatenate([begin[None], stretches]) + sums[0]
         n_plus = int(sum(np.count_nonzero(label > 0) for label in labels))
         n_minus = sum(label.size for label in labels) - n_plus
-        counts = stretches[:, 0], stretches[:, 1], points[:, 0], points[:, 1], n_plus, n_minus
-        return cls(knots, *counts, line if isinstance(line, CostLine) else None, parameter, note_of(folds))
+        fp, fn = stretches.T
+        fp_at, fn_at = points.T
+        cost_line = line if isinstance(line, CostLine) else None
+        return cls(knots, fp, fn, fp_at, fn_at, n_plus, n_minus, cost_line, parameter, note_of(folds))
 
     def __repr__(self) -> str:
         best = self.minimax()[0]
-        return (
-            f"ErrorCurve({self.t.size - 2} changes, {self.n_plus} positives, {self.n_minus} negatives, "
-            f"minimax {best.objective:.4f} at {self.parameter} = {best.t:.6g}{also(self.note)})"
-        )
+        size = f"{self.t.size - 2} changes, {self.n_plus} positives, {self.n_minus} negatives"
+        minimax = f"minimax {best.objective:.4f} at {self.parameter} = {best.t:.6g}"
+        return f"ErrorCurve({size}, {minimax}{also(self.note)})"
 
     def _places(self) -> Iterator[Mapping[str, float]]:
-        """The stretches on which both counts are constant."""
+        """Stretches of t on which both counts are constant."""
         ends = self.t.tolist()
         return ({"start": start, "stop": stop} for start, stop in pairwise(ends))
 
@@ -231,28 +232,32 @@ class ErrorCurve(CountedErrors[Optimum]):
 
     def _optima(self, objective: Objective) -> tuple[Optimum, ...]:
         """Maximal intervals of constant counts that minimise an objective of (fp, fn) and are not dominated."""
-        fp, fn = (
-            _alternate(self.false_positives_at, self.false_positives),
-            _alternate(self.false_negatives_at, self.false_negatives),
-        )
+        fp = _alternate(self.false_positives_at, self.false_positives)
+        fn = _alternate(self.false_negatives_at, self.false_negatives)
         chosen, least = smallest(fp, fn, objective)
-        run_ends = np.flatnonzero((np.diff(fp, append=-1) != 0) | (np.diff(fn, append=-1) != 0))
-        run_starts = np.concatenate([[0], run_ends[:-1] + 1])
-        return tuple(
-            Optimum(
-                start=float(self.t[first // 2]),
-                stop=float(self.t[(last + 1) // 2]),
-                start_included=first % 2 == 0,  # cells alternate: a point, the stretch after it, the next point, ...
-                stop_included=last % 2 == 0,
-                false_positives=int(fp[first]),
-                false_negatives=int(fn[first]),
-                fpr=int(fp[first]) / self.n_minus,
-                fnr=int(fn[first]) / self.n_plus,
-                objective=float(least),
-                note=self.note,
-            )
-            for first, last in zip(run_starts.tolist(), run_ends.tolist(), strict=True)
-            if chosen[first]
+        last_of_runs = np.flatnonzero((np.diff(fp, append=-1) != 0) | (np.diff(fn, append=-1) != 0))
+        first_of_runs = np.concatenate([[0], last_of_runs[:-1] + 1])
+        found = []
+        for first, last in zip(first_of_runs.tolist(), last_of_runs.tolist(), strict=True):
+            if chosen[first]:
+                counts = int(fp[first]), int(fn[first])
+                found.append(self._optimum(first, last, counts, float(least)))
+        return tuple(found)
+
+    def _optimum(self, first: int, last: int, counts: tuple[int, int], objective: float) -> Optimum:
+        """Interval of the cells first to last; cells alternate: a point, the stretch after it, the next point, ..."""
+        false_positives, false_negatives = counts
+        return Optimum(
+            float(self.t[first // 2]),
+            float(self.t[(last + 1) // 2]),
+            start_included=first % 2 == 0,
+            stop_included=last % 2 == 0,
+            false_positives=false_positives,
+            false_negatives=false_negatives,
+            fpr=false_positives / self.n_minus,
+            fnr=false_negatives / self.n_plus,
+            objective=objective,
+            note=self.note,
         )
 
     def plot(self, ax: Any = None, *, xscale: str | None = None) -> Any:
@@ -263,10 +268,16 @@ class ErrorCurve(CountedErrors[Optimum]):
 
 
 def labels_of_scores(scores: PathScores) -> tuple[Array, Mask, Mask]:
-    """Which samples are labelled +1, as exact step functions of t: what `ErrorCurve.of_scores` counts.
+    """Labels of m samples (True: +1) as exact step functions of t, as `ErrorCurve.of_scores` counts them.
 
-    Every t at which a label changes, with the two ends, shape (k + 1,); the labels at these t themselves, shape (k + 1,
-    m), and on the open stretches between, shape (k, m).
+    Returns
+    -------
+    t : array of shape (k + 1,)
+        Every t at which a label changes, with the two ends.
+    at : bool array of shape (k + 1, m)
+        Labels at these t themselves.
+    after : bool array of shape (k, m)
+        Labels on the open stretches between.
 
     Examples
     --------
@@ -277,17 +288,25 @@ def labels_of_scores(scores: PathScores) -> tuple[Array, Mask, Mask]:
     (array([0. , 0.5, 1. ]), array([[False], [ True], [ True]]), array([[False], [ True]]))
     """
     t, sample, at, after = _changes(scores)
-    knots, place = np.unique(np.concatenate([scores.t[[0, -1]], t]), return_inverse=True)
+    knots, place = _knots(scores, t)
     sums = np.zeros((2, knots.size, scores.start.shape[0]), dtype=np.int8)
-    np.add.at(sums[0], (place[2:], sample), at)
-    np.add.at(sums[1], (place[2:], sample), after)
+    np.add.at(sums[0], (place, sample), at)
+    np.add.at(sums[1], (place, sample), after)
     first = just_after(scores.start[:, 0], scores.end[:, 0]).astype(np.int8)
     stretches = first + np.cumsum(sums[1, :-1], axis=0)
     points = np.concatenate([first[None], stretches]) + sums[0]
     return knots, points > 0, stretches > 0
 
 
+def _knots(scores: PathScores, t: Array) -> tuple[Array, Index]:
+    """Distinct t of some changes and both ends of the path, increasing, and the position of each change there."""
+    ends = scores.t[[0, -1]]
+    knots, place = np.unique(np.concatenate([ends, t]), return_inverse=True)
+    return knots, place[ends.size :]
+
+
 def _alternate(points: Index, stretches: Index) -> Index:
+    """Values at points and on the stretches between, in the order of t."""
     cells = np.empty(points.size + stretches.size, dtype=np.int64)
     cells[::2], cells[1::2] = points, stretches
     return cells
@@ -295,60 +314,68 @@ def _alternate(points: Index, stretches: Index) -> Index:
 
 def _errors(positive: Mask, y: Array) -> Index:
     """Numbers of false positives and of false negatives."""
-    return np.array([np.count_nonzero(positive & (y < 0)), np.count_nonzero(~positive & (y > 0))])
+    false_positives = positive & (y < 0)
+    false_negatives = ~positive & (y > 0)
+    return np.array([np.count_nonzero(false_positives), np.count_nonzero(false_negatives)])
 
 
 def _steps(scores: PathScores, y: Array) -> tuple[Array, Index, Index]:
-    """Where labels change: t, and by what the two error counts differ on t, and just after it, from just before it.
+    """Changes of labels: t, and the differences of the two error counts at t, and just after it, from just before it.
 
-    At the first t, where there is nothing before, from just after it.
+    At the first t, where there is nothing before, the differences from just after it.
     """
     t, sample, at, after = _changes(scores)
+    label = y[sample]
     # One more sample labelled +1: one false positive more if it is a negative, one false negative less if a positive.
-    per_label = np.stack([np.where(y[sample] < 0, 1, 0), np.where(y[sample] > 0, -1, 0)], axis=1)
+    per_label = np.stack([np.where(label < 0, 1, 0), np.where(label > 0, -1, 0)], axis=1)
     return t, at[:, None] * per_label, after[:, None] * per_label
 
 
 def _changes(scores: PathScores) -> Changes:
-    """Where labels change: t, sample, and by what its label there and after it differs from that before it."""
-    m, k = scores.start.shape
-    width = max(1, BLOCK // max(m, 1))
+    """Changes of labels: t, sample, and the differences of its label at t and after it from that before it."""
+    samples, pieces = scores.start.shape
+    width = max(1, BLOCK // max(samples, 1))
     found = [_at_ends(scores)]
-    for low in range(0, k, width):
-        found.append(_in_pieces(scores, low, min(low + width, k)))
-        found.append(_at_breakpoints(scores, low, min(low + width, k - 1)))
+    for low in range(0, pieces, width):
+        found.append(_in_pieces(scores, low, min(low + width, pieces)))
+        found.append(_at_breakpoints(scores, low, min(low + width, pieces - 1)))
     t, sample, at, after = (np.concatenate(parts) for parts in zip(*found, strict=True))
     return t, sample, at, after
 
 
 def _in_pieces(scores: PathScores, low: int, high: int) -> Changes:
-    """Zeros strictly inside the pieces low to high - 1, where the label is +1."""
-    a, c = scores.start[:, low:high], scores.end[:, low:high]
-    up = just_after(c, a)
-    sample, piece = np.nonzero(just_after(a, c) != up)
+    """Zeros strictly inside the pieces low to high - 1; there the label is +1."""
+    start, end = scores.start[:, low:high], scores.end[:, low:high]
+    up = just_after(end, start)
+    sample, piece = np.nonzero(just_after(start, end) != up)
     left, right = scores.t[low + piece], scores.t[low + piece + 1]
     t = zeros_of_pieces(scores, sample, low + piece)
     after = np.where(up[sample, piece], 1, -1)
-    # Rounding may put a zero on an end of its piece, whose own label stands in `_at_breakpoints`.
-    at = np.where(t == left, 0, np.where(t == right, after, np.maximum(after, 0)))
+    # Rounding may put a zero on an end of its piece: the label there is that of `_at_breakpoints`.
+    at = np.maximum(after, 0)
+    at[t == right] = after[t == right]
+    at[t == left] = 0
     return t, sample, at, after
 
 
 def _at_breakpoints(scores: PathScores, low: int, high: int) -> Changes:
     """Changes at the right ends of the pieces low to high - 1."""
-    before = just_after(scores.end[:, low:high], scores.start[:, low:high]).astype(np.int64)
+    before = just_after(scores.end[:, low:high], scores.start[:, low:high])
     here = scores.start[:, low + 1 : high + 1]
+    behind = just_after(here, scores.end[:, low + 1 : high + 1])
     at = (here >= 0).astype(np.int64) - before
-    after = just_after(here, scores.end[:, low + 1 : high + 1]).astype(np.int64) - before
+    after = behind.astype(np.int64) - before
     sample, j = np.nonzero((at != 0) | (after != 0))
-    return scores.t[low + 1 + j], sample, at[sample, j], after[sample, j]
+    t = scores.t[low + 1 + j]
+    return t, sample, at[sample, j], after[sample, j]
 
 
 def _at_ends(scores: PathScores) -> Changes:
-    """The labels at the two ends against those beside them."""
+    """Differences of the labels at the two ends from those beside them."""
     start, end = scores.start[:, 0], scores.end[:, -1]
     first = (start >= 0).astype(np.int64) - just_after(start, scores.end[:, 0])
     last = (end >= 0).astype(np.int64) - just_after(end, scores.start[:, -1])
-    m = start.size
-    t = np.repeat(scores.t[[0, -1]], m)
-    return t, np.tile(np.arange(m), 2), np.concatenate([first, last]), np.zeros(2 * m, dtype=np.int64)
+    t = np.repeat(scores.t[[0, -1]], start.size)
+    sample = np.tile(np.arange(start.size), 2)
+    at = np.concatenate([first, last])
+    return t, sample, at, np.zeros_like(at)

@@ -29,8 +29,8 @@ from paretoclf.roc.scores import PathScores
 class ErrorSurface:
     """False positives and false negatives of ``f_t(x) + shift``, for every t and every shift, fold by fold.
 
-    What is chosen here is chosen by the labels that judge it: such choices are judged elsewhere by
-    ``examples/papers/bach2006_asymmetry.py``.
+    A choice made here is made by the labels that judge it: ``examples/papers/bach2006_asymmetry.py`` judges such
+    choices on other labels.
 
     Attributes
     ----------
@@ -91,12 +91,10 @@ class ErrorSurface:
 
     def curve(self, shift: float = 0.0) -> ErrorCurve:
         """Errors of all folds over t at one shift, as exact step functions."""
-        moved = (
-            [replace(fold, start=fold.start + shift, end=fold.end + shift) for fold in self.folds]
-            if shift
-            else self.folds
-        )
-        return ErrorCurve.of_scores(list(moved), list(self.y), self.line)
+        folds = list(self.folds)
+        if shift:
+            folds = [replace(fold, start=fold.start + shift, end=fold.end + shift) for fold in folds]
+        return ErrorCurve.of_scores(folds, list(self.y), self.line)
 
     def counts(self, t: Any, shift: Any = 0.0) -> Index:
         """False positives and false negatives of each fold.
@@ -104,7 +102,7 @@ class ErrorSurface:
         Parameters
         ----------
         t, shift : float or array of shape (q,)
-            Where; a shift may be infinite: one label for all.
+            Points of the surface; a shift may be infinite: one label for all.
 
         Returns
         -------
@@ -134,9 +132,12 @@ class ErrorSurface:
             At g = 1/2 the shares of errors.
         """
         g = checked_asymmetries(asymmetries)
-        at, by, _ = np.broadcast_arrays(np.atleast_1d(real_array(t, "t")), np.atleast_1d(real_array(shift, "shift")), g)
-        counts = self.counts(at, by)
-        return np.asarray(2 * (g[:, None] * counts[..., 1] + (1 - g)[:, None] * counts[..., 0]) / self.sizes)
+        t = np.atleast_1d(real_array(t, "t"))
+        shift = np.atleast_1d(real_array(shift, "shift"))
+        t, shift, _ = np.broadcast_arrays(t, shift, g)
+        alarms, misses = np.moveaxis(self.counts(t, shift), -1, 0)
+        cost = g[:, None] * misses + (1 - g)[:, None] * alarms
+        return np.asarray(2 * cost / self.sizes)
 
     def best_shifts(self, asymmetries: Any, t: Any) -> Array:
         """Shift of the smallest cost of all folds together, at a given t for each asymmetry.
@@ -158,13 +159,16 @@ class ErrorSurface:
         """
         g = checked_asymmetries(asymmetries)
         at = np.ascontiguousarray(np.broadcast_to(real_array(t, "t"), g.shape))
-        found, (miss, unit) = np.empty(g.size), self._weights(g)
-        most = unit * int(self.sizes.sum()) + 1  # more than any cost
+        found = np.empty(g.size)
+        weights, unit = self._weights(g)
+        more_than_any = unit * int(self.sizes.sum()) + 1
         for low, high in self._blocks(g.size):
             some = self._thresholds(at[low:high])
-            fn, fp = self.n_plus - some.tp, np.arange(len(some.tp))[:, None] - some.tp
-            cost = miss[low:high] * fn + (unit - miss[low:high]) * fp
-            cost[~some.apart] = most
+            miss = weights[low:high]
+            positives = np.arange(len(some.tp))[:, None]
+            fp, fn = positives - some.tp, self.n_plus - some.tp
+            cost = miss * fn + (unit - miss) * fp
+            cost[~some.possible] = more_than_any
             tied = cost == cost.min(axis=0)
             size = np.minimum(np.abs(some.shift), np.finfo(float).max)  # the infinite ones of the tied can win, too
             rank = np.argmin(np.where(tied, size, np.inf), axis=0)
@@ -172,7 +176,7 @@ class ErrorSurface:
         return found
 
     def best(self, asymmetries: Any, t: Any) -> tuple[Array, Array]:
-        """Where the cost of all folds together is smallest, for each asymmetry: among all shifts at all given t.
+        """Minimise the cost of all folds together, for each asymmetry: among all shifts at all given t.
 
         Read off the upper hull of all these counts, which is found once. Among several t with the same counts the one
         nearest to where the training asymmetry is the testing one (without a line, to the middle) is taken.
@@ -190,44 +194,56 @@ class ErrorSurface:
         """
         g = checked_asymmetries(asymmetries)
         grid = np.atleast_1d(real_array(t, "t"))
-        largest = np.full((grid.size, self.n_minus + 1), -1, dtype=np.int32)  # true positives at each false positives
-        for low, high in self._blocks(grid.size):
-            some = self._thresholds(grid[low:high])
-            rank, column = np.nonzero(some.apart)
-            tp = some.tp[rank, column]
-            np.maximum.at(largest, (low + column, rank - tp), tp)
+        largest = self._most_true_positives(grid)
         most = largest.max(axis=0).astype(np.int64)
         seen = np.flatnonzero(most >= 0)
         fp, tp, _ = upper_hull(seen, most[seen], self.n_minus, self.n_plus)
-        # How many edges of the hull are behind the vertex of each g: those of a slope that pays at these costs.
-        (miss, unit), alarms, hits = self._weights(g), np.diff(fp), np.diff(tp)
+        miss, unit = self._weights(g)
+        alarms, hits = np.diff(fp), np.diff(tp)
+        # Edges of the hull before the vertex of each g: those whose hits are worth their alarms at these costs.
         vertex = (alarms * unit < miss[:, None] * (alarms + hits)).sum(axis=1)
         wished = self.trained_for(g)
         at = np.empty(g.size, dtype=np.intp)
         for j in np.unique(vertex):
-            mine = np.flatnonzero(vertex == j)
-            having = np.flatnonzero(largest[:, fp[j]] == tp[j])
-            at[mine] = having[np.argmin(np.abs(grid[having] - wished[mine][:, None]), axis=1)]
+            asked = np.flatnonzero(vertex == j)
+            candidates = np.flatnonzero(largest[:, fp[j]] == tp[j])
+            distance = np.abs(grid[candidates] - wished[asked, None])
+            at[asked] = candidates[np.argmin(distance, axis=1)]
+        rank = (fp + tp)[vertex]
         shift = np.empty(g.size)
         for low, high in self._blocks(g.size):
             some = self._thresholds(grid[at[low:high]])
-            shift[low:high] = some.shift[(fp + tp)[vertex[low:high]], np.arange(high - low)]
+            column = np.arange(high - low)
+            shift[low:high] = some.shift[rank[low:high], column]
         return grid[at], shift
+
+    def _most_true_positives(self, grid: Array) -> npt.NDArray[np.int32]:
+        """Largest number of true positives at each t with each number of false positives, -1 where there is none."""
+        largest = np.full((grid.size, self.n_minus + 1), -1, dtype=np.int32)
+        for low, high in self._blocks(grid.size):
+            some = self._thresholds(grid[low:high])
+            rank, column = np.nonzero(some.possible)
+            tp = some.tp[rank, column]
+            np.maximum.at(largest, (low + column, rank - tp), tp)
+        return largest
 
     def _weights(self, g: Array) -> tuple[Any, int]:
         """`exact_weights`; in machine integers where no product of them with counts can be too large."""
         miss, unit = exact_weights(g)
-        return (miss.astype(np.int64) if unit * 2 * int(self.sizes.sum()) < 2**62 else miss), unit
+        largest_product = unit * 2 * int(self.sizes.sum())
+        return (miss.astype(np.int64) if largest_product < 2**62 else miss), unit
 
     def trained_for(self, g: Array) -> Array:
-        """Where on the line the asymmetry is g, shape (q,); the middle without a line of one total."""
-        ends = self.folds[0].t[[0, -1]]
+        """Parameters t of the line at which the asymmetry is g, shape (q,); the middle without a line of one total."""
+        begin, end = self.folds[0].t[[0, -1]]
         if self.line is None or not np.isclose(self.line.start.total, self.line.stop.total):
-            return np.full(g.size, ends.mean())
+            return np.full(g.size, 0.5 * (begin + end))
         first, last = self.line.start.asymmetry, self.line.stop.asymmetry
-        return np.asarray(ends[0] + (g - first) / (last - first) * (ends[1] - ends[0]))
+        share = (g - first) / (last - first)
+        return np.asarray(begin + share * (end - begin))
 
     def _blocks(self, size: int) -> list[tuple[int, int]]:
+        """Ranges of columns whose scores fit into the memory for temporaries."""
         width = max(1, BLOCK // int(self.sizes.sum()))
         return [(low, min(low + width, size)) for low in range(0, size, width)]
 
@@ -237,24 +253,25 @@ class ErrorSurface:
         rounding = np.concatenate([fold.rounding for fold in self.folds])
         positive = np.concatenate(self.y) > 0
         order = np.argsort(-pooled, axis=0, kind="stable")
-        ordered, known = np.take_along_axis(pooled, order, axis=0), rounding[order]
+        ordered, known_to = np.take_along_axis(pooled, order, axis=0), rounding[order]
         edge = np.full((1, t.size), np.inf)
         high, low = np.concatenate([edge, ordered]), np.concatenate([ordered, -edge])
-        apart = np.ones(high.shape, dtype=bool)  # no threshold separates a tie
-        apart[1:-1] = ordered[:-1] - ordered[1:] > known[:-1] + known[1:]
+        possible = np.ones(high.shape, dtype=bool)  # no threshold separates a tie
+        possible[1:-1] = ordered[:-1] - ordered[1:] > known_to[:-1] + known_to[1:]
         with np.errstate(invalid="ignore"):
             shift = np.where((high >= 0) & (low < 0), 0.0, -0.5 * (high + low))
-        tp = np.concatenate([np.zeros((1, t.size), dtype=np.int64), np.cumsum(positive[order], axis=0)])
-        return _Thresholds(tp, shift, apart)
+        none = np.zeros((1, t.size), dtype=np.int64)
+        tp = np.concatenate([none, np.cumsum(positive[order], axis=0)])
+        return _Thresholds(tp, shift, possible)
 
 
 @dataclass(frozen=True, eq=False)
 class _Thresholds:
-    """For each number of samples labelled +1: true positives, shift, whether it is possible; shape (m + 1, q)."""
+    """True positives and shift of each number of samples labelled +1, and whether it is possible; shape (m + 1, q)."""
 
     tp: npt.NDArray[np.int64]
     shift: Array
-    apart: Mask
+    possible: Mask
 
 
 def checked_asymmetries(values: Any) -> Array:

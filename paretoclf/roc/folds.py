@@ -1,7 +1,7 @@
 """Folds: which samples are trained on and which are held out, and the one loop over them.
 
-What was trained on some samples is a function of the positions of others, and returns what it says of these: scores
-along a path, or at the points of a sweep. Whoever chooses or judges on samples that were held out asks `held_out`.
+A trained model is a function of the positions of samples and returns something about these: scores along a path, or at
+the points of a sweep. Whoever chooses or judges on samples that were held out asks `held_out`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from paretoclf.common.progress import counted
 Rows = npt.NDArray[np.intp]
 T = TypeVar("T")
 
-#: Trains on the samples at some positions; what it returns says something of the samples at others.
+#: Trains on the samples at some positions, and returns a function of the positions of others.
 Trainer = Callable[[Rows], Callable[[Rows], T]]
 
 
@@ -31,7 +31,8 @@ def folds_of(y: Array, folds: Any, rng: Rng) -> list[tuple[Rows, Rows]]:
     """Training and test rows of each fold; InputError where a class is too small for so many, or a fold is empty."""
     if isinstance(folds, int | np.integer):
         return _stratified(y, _checked(y, folds), check_seed(rng))
-    parts = [(np.arange(y.size)[train], np.arange(y.size)[test]) for train, test in folds]
+    every = np.arange(y.size)
+    parts = [(every[train], every[test]) for train, test in folds]
     if not parts:
         raise InputError("folds must be at least one (train, test), got none")
     for k, (train, test) in enumerate(parts):
@@ -43,17 +44,19 @@ def folds_of(y: Array, folds: Any, rng: Rng) -> list[tuple[Rows, Rows]]:
 
 
 def outer_folds(y: Array, folds: int, repeats: int, rng: Rng) -> list[list[tuple[Rows, Rows, int]]]:
-    """For each repeat its (train, test, seed of the validation folds); the first repeat has the seed that is given."""
+    """List (train, test, seed of the validation folds) for each repeat; the first has the seed that is given."""
     count = _checked(y, folds)
     if int(repeats) != repeats or repeats < 1:
         raise InputError(f"repeats must be a whole number >= 1, got {repeats!r}")
-    drawn = np.random.default_rng(rng).integers(2**31, size=(int(repeats), count + 1)).tolist()
+    size = int(repeats), count + 1
+    drawn = np.random.default_rng(rng).integers(2**31, size=size).tolist()
     if isinstance(rng, int | np.integer):
         drawn[0][0] = int(rng)
-    return [
-        [(train, test, seed) for (train, test), seed in zip(_stratified(y, count, first), seeds, strict=True)]
-        for first, *seeds in drawn
-    ]
+    found = []
+    for seed_of_folds, *seeds in drawn:
+        parts = _stratified(y, count, seed_of_folds)
+        found.append([(train, test, seed) for (train, test), seed in zip(parts, seeds, strict=True)])
+    return found
 
 
 def validation_folds(y: Array, train: Rows, folds: int, seed: int) -> list[tuple[Rows, Rows]]:
@@ -69,7 +72,7 @@ def validation_folds(y: Array, train: Rows, folds: int, seed: int) -> list[tuple
 
 
 def held_out(trained: Trainer[T], parts: Sequence[tuple[Rows, Rows]], n_jobs: int | None = None) -> list[T]:
-    """What is trained on the training rows of each fold says of its test rows."""
+    """Train on the training rows of each fold and return what the model gives for its test rows."""
     return each(_asked, [(trained, train, test) for train, test in parts], n_jobs=n_jobs)
 
 
@@ -81,7 +84,7 @@ def each(
     n_jobs: int | None = None,
     progress: bool | None = False,
 ) -> list[T]:
-    """What a function returns for each of several arguments, in their order, by so many processes, with progress."""
+    """Call a function with each of several arguments, by so many processes, with progress; results in their order."""
     made = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(task)(*given) for given in arguments)
     return list(counted(made, name, len(arguments), progress))
 
@@ -109,8 +112,9 @@ class FoldSamples:
             )
 
     def part(self, train: Rows) -> Part:
-        """Those at some positions, to be trained on."""
-        return Part(self, train, None if self.transformer is None else clone(self.transformer).fit(self.X[train]))
+        """Samples at some positions, to be trained on, with a transformer fitted to them."""
+        fitted = None if self.transformer is None else clone(self.transformer).fit(self.X[train])
+        return Part(self, train, fitted)
 
 
 @dataclass(frozen=True)
@@ -130,16 +134,17 @@ class Part:
 
     @property
     def X(self) -> Any:
-        """Those that are trained on."""
+        """Samples that are trained on, transformed."""
         return self.of(self.train)
 
 
 def _asked(trained: Trainer[T], train: Rows, test: Rows) -> T:
+    """Train on the training rows and return what the model gives for the test rows."""
     return trained(train)(test)
 
 
 def _checked(y: Array, folds: Any) -> int:
-    """A number of folds that both classes have samples for."""
+    """Return a number of folds for which both classes have enough samples, or refuse it."""
     smaller = int(min((y > 0).sum(), (y < 0).sum()))
     if int(folds) != folds or not 2 <= folds <= smaller:
         raise InputError(f"folds must be at least 2 and at most the size of the smaller class ({smaller}), got {folds}")
@@ -147,4 +152,5 @@ def _checked(y: Array, folds: Any) -> int:
 
 
 def _stratified(y: Array, folds: int, seed: int) -> list[tuple[Rows, Rows]]:
+    """Training and test rows of stratified, shuffled folds."""
     return list(StratifiedKFold(folds, shuffle=True, random_state=seed).split(y, y))

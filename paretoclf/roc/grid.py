@@ -29,7 +29,7 @@ class GridOptimum:
     fpr, fnr : float
         Rates.
     objective : float
-        What was minimised, on the labels that chose it: optimistic.
+        Objective that was minimised, on the labels that chose it: optimistic.
     """
 
     index: int
@@ -89,7 +89,7 @@ class GridErrorCurve(CountedErrors[GridOptimum]):
         return int(self.false_positives.size)
 
     def _places(self) -> Iterator[Mapping[str, float]]:
-        """The parameters."""
+        """Values of the parameters at each point, by their names."""
         columns = (values.tolist() for values in self.parameters.values())
         return (dict(zip(self.parameters, each, strict=True)) for each in zip(*columns, strict=True))
 
@@ -107,21 +107,19 @@ class GridErrorCurve(CountedErrors[GridOptimum]):
         Its ``t`` is the position in the sweep. Only the points are classifiers, and mixtures of them (`RocCurve.hull`).
         """
         order = np.arange(len(self))
-        height = self.false_positives * self.n_plus + (self.n_plus - self.false_negatives) * self.n_minus
+        true_positives = self.n_plus - self.false_negatives
+        height = self.false_positives * self.n_plus + true_positives * self.n_minus
         if height[0] > height[-1]:
             order = order[::-1]
-        fpr, tpr = self.fpr[order], (self.n_plus - self.false_negatives[order]) / self.n_plus
-        first, last = fpr[0] + tpr[0] > 0, fpr[-1] + tpr[-1] < 2
-        before, after = np.zeros(int(first)), np.ones(int(last))
-        return RocCurve(
-            np.concatenate([before, fpr, after]),
-            np.concatenate([before, tpr, after]),
-            self.n_plus,
-            self.n_minus,
-            "parameters on a grid",
-            shift=np.concatenate([before - np.inf, np.zeros(len(self)), after * np.inf]),
-            t=np.concatenate([before + order[0], order, 0 * after + order[-1]]),
-        )
+        fpr, tpr = self.fpr[order], true_positives[order] / self.n_plus
+        shift, t = np.zeros(len(self)), order.astype(np.float64)
+        if fpr[0] + tpr[0] > 0:
+            fpr, tpr = (np.append(0.0, rates) for rates in (fpr, tpr))
+            shift, t = np.append(-np.inf, shift), np.append(t[0], t)
+        if fpr[-1] + tpr[-1] < 2:
+            fpr, tpr = (np.append(rates, 1.0) for rates in (fpr, tpr))
+            shift, t = np.append(shift, np.inf), np.append(t, t[-1])
+        return RocCurve(fpr, tpr, self.n_plus, self.n_minus, "parameters on a grid", shift=shift, t=t)
 
     def plot(self, ax: Any = None, *, parameter: str | None = None, xscale: str | None = None) -> Any:
         """Draw both rates over a parameter; see `paretoclf.plotting.GridErrorsDisplay`."""
@@ -132,33 +130,28 @@ class GridErrorCurve(CountedErrors[GridOptimum]):
     def _optima(self, objective: Objective) -> tuple[GridOptimum, ...]:
         """Points that minimise an objective of (fp, fn) and are not dominated by others that do."""
         chosen, least = smallest(self.false_positives, self.false_negatives, objective)
-        return tuple(
-            GridOptimum(
-                index=j,
-                values={name: float(column[j]) for name, column in self.parameters.items()},
-                false_positives=int(self.false_positives[j]),
-                false_negatives=int(self.false_negatives[j]),
-                fpr=float(self.fpr[j]),
-                fnr=float(self.fnr[j]),
-                objective=float(least),
-            )
-            for j in np.flatnonzero(chosen).tolist()
-        )
+        best = np.flatnonzero(chosen).tolist()
+        return tuple(self._optimum(j, float(least)) for j in best)
+
+    def _optimum(self, j: int, objective: float) -> GridOptimum:
+        """Point j with its parameters, counts and rates."""
+        values = {name: float(column[j]) for name, column in self.parameters.items()}
+        counts = int(self.false_positives[j]), int(self.false_negatives[j])
+        rates = float(self.fpr[j]), float(self.fnr[j])
+        return GridOptimum(j, values, *counts, *rates, objective)
 
 
 def grid_errors(scores: Sequence[Any], y: Sequence[Any], parameters: Mapping[str, Array]) -> GridErrorCurve:
-    """Errors at the points of a sweep, or of the sweeps of several folds over one grid, whose counts are added.
+    """Count errors at the points of a sweep, or of the sweeps of several folds over one grid, added.
 
     Each fold gives scores (k, m) and labels (m,); both classes must occur, not in each fold. InputError if they do not
     fit.
     """
     folds = [real_array(each, "scores") for each in scores]
-    labels = check_labels(np.concatenate([np.ravel(each) for each in y]), sum(each.shape[1] for each in folds))
+    size = sum(each.shape[1] for each in folds)
+    labels = check_labels(np.concatenate([np.ravel(each) for each in y]), size)
     positive = np.concatenate([each >= 0 for each in folds], axis=1)
-    return GridErrorCurve(
-        parameters,
-        np.count_nonzero(positive & (labels < 0), axis=1),
-        np.count_nonzero(~positive & (labels > 0), axis=1),
-        int(np.count_nonzero(labels > 0)),
-        int(np.count_nonzero(labels < 0)),
-    )
+    false_positives = np.count_nonzero(positive & (labels < 0), axis=1)
+    false_negatives = np.count_nonzero(~positive & (labels > 0), axis=1)
+    n_plus = int(np.count_nonzero(labels > 0))
+    return GridErrorCurve(parameters, false_positives, false_negatives, n_plus, labels.size - n_plus)

@@ -12,8 +12,13 @@ def upper_hull(fp: Whole, tp: Whole, n_minus: int, n_plus: int) -> tuple[Whole, 
     """Vertices of the upper hull of the points (fp, tp), with (0, 0) and (n_minus, n_plus), by increasing fp.
 
     Andrew's monotone chain on one point (the highest) for each fp. Coordinates are whole numbers and the cross products
-    Python's, so collinear points are recognised, and dropped, exactly. Last their positions among the points, the first
-    of several equal ones; -1 for a corner that is none of them.
+    Python's, so collinear points are recognised, and dropped, exactly.
+
+    Returns
+    -------
+    fp, tp : int array of shape (vertices,)
+    index : int array of shape (vertices,)
+        Positions among the points, the first of several equal ones; -1 for a corner that is none of them.
 
     Examples
     --------
@@ -23,11 +28,12 @@ def upper_hull(fp: Whole, tp: Whole, n_minus: int, n_plus: int) -> tuple[Whole, 
     (array([0, 1, 4]), array([0, 2, 4]), array([-1,  0, -1]))
     """
     order = np.lexsort((-tp, fp))  # stable: the first of equal points comes first
-    x, y = fp[order], tp[order]
-    highest = np.concatenate([[True], x[1:] != x[:-1]])
-    points = list(zip(x[highest].tolist(), y[highest].tolist(), order[highest].tolist(), strict=True))
+    ordered = fp[order]
+    highest = order[np.concatenate([[True], ordered[1:] != ordered[:-1]])]
+    columns = [column.tolist() for column in (fp[highest], tp[highest], highest)]
+    points = list(zip(*columns, strict=True))
     if points[0][:2] != (0, 0):
-        points.insert(0, (0, 0, _find(fp, tp, 0, 0)))
+        points.insert(0, (0, 0, _first_origin(fp, tp)))
     if points[-1][:2] != (n_minus, n_plus):
         points.append((n_minus, n_plus, -1))
     chain: list[tuple[int, int, int]] = []
@@ -39,10 +45,15 @@ def upper_hull(fp: Whole, tp: Whole, n_minus: int, n_plus: int) -> tuple[Whole, 
     return vertices[:, 0], vertices[:, 1], vertices[:, 2].astype(np.intp)
 
 
-def _turns_left_or_straight(a: tuple[int, int, int], b: tuple[int, int, int], c: tuple[int, int, int]) -> bool:
-    return (b[0] - a[0]) * (c[1] - a[1]) >= (b[1] - a[1]) * (c[0] - a[0])
+def _turns_left_or_straight(*points: tuple[int, int, int]) -> bool:
+    """Whether the way over three points (fp, tp, position) has no right turn in the second of them."""
+    (fp, tp, _), (second_fp, second_tp, _), (third_fp, third_tp, _) = points
+    to_second = second_fp - fp, second_tp - tp
+    to_third = third_fp - fp, third_tp - tp
+    return to_second[0] * to_third[1] >= to_second[1] * to_third[0]
 
 
-def _find(fp: Whole, tp: Whole, x: int, y: int) -> int:
-    found = np.flatnonzero((fp == x) & (tp == y))
+def _first_origin(fp: Whole, tp: Whole) -> int:
+    """Position of the first point at (0, 0); -1 if there is none."""
+    found = np.flatnonzero((fp == 0) & (tp == 0))
     return int(found[0]) if found.size else -1

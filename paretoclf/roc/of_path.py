@@ -54,7 +54,7 @@ def roc_of_path(
     y : array of shape (m,)
         Their labels, -1 and +1.
     vary : {"intercept", "asymmetry", "both"}
-        What varies; see `roc_of_scores`.
+        Parameter that varies; see `roc_of_scores`.
     t : float, optional
         Path parameter of the slope for ``vary="intercept"``. Default: `symmetric_t` of the path; required where it has
         no costs, as that of a problem of your own. For a sweep: position
@@ -100,7 +100,7 @@ def roc_of_path(
 
 
 def check_vary(vary: Any) -> Vary:
-    """Return what varies, or say what may."""
+    """Return what varies, or refuse it and list what may vary."""
     if vary not in get_args(Vary):
         raise InputError(f'vary must be "intercept", "asymmetry" or "both", got {vary!r}')
     return vary  # type: ignore[no-any-return]
@@ -111,10 +111,16 @@ def _of_sweep(sweep: Any, X: Any, y: Any, vary: Vary, t: float | None) -> RocCur
     scores = sweep.scores(X)
     if vary == "asymmetry":
         return grid_errors([scores], [y], sweep.parameters).roc()
-    chosen = [_position(sweep, t)] if vary == "intercept" else range(len(scores))
-    curves = [_every_threshold(scores[k], y) for k in chosen]
-    curves = [replace(curve, t=np.full(len(curve), float(k))) for k, curve in zip(chosen, curves, strict=True)]
-    return curves[0] if vary == "intercept" else replace(union(curves).hull(), vary="both on a grid", index=None)
+    if vary == "intercept":
+        position = _position(sweep, t)
+        return _at(_every_threshold(scores[position], y), position)
+    curves = [_at(_every_threshold(each, y), k) for k, each in enumerate(scores)]
+    return replace(union(curves).hull(), vary="both on a grid", index=None)
+
+
+def _at(curve: RocCurve, t: float) -> RocCurve:
+    """Curve of the classifiers at one path parameter, or at one position of a sweep."""
+    return replace(curve, t=np.full(len(curve), float(t)))
 
 
 def _position(sweep: Any, t: float | None) -> int:
@@ -169,7 +175,7 @@ def roc_of_scores(
     Returns
     -------
     RocCurve
-        With `t`, `swept` and `shift` of each point; of one classifier point j predicts +1 where
+        Curve with `t`, `swept` and `shift` of each point; of one classifier point j predicts +1 where
         ``scores + shift[j] >= 0``.
 
     Raises
@@ -217,16 +223,20 @@ def _of_folds(folds: list[PathScores], labels: list[Array], vary: Vary, t: float
         return _intercept(folds, labels, t)
     if vary == "asymmetry":
         return _asymmetry(folds, labels)
-    parts = [_asymmetry(folds, labels), _thresholds(folds, np.concatenate(labels), *_positions(folds, n_grid))]
-    whole = union(parts if t is None else [_intercept(folds, labels, t), *parts])
-    return replace(whole.hull(), index=None)
+    at, swept = _positions(folds, n_grid)
+    parts = [_asymmetry(folds, labels), _thresholds(folds, np.concatenate(labels), at, swept)]
+    if t is not None:
+        parts.insert(0, _intercept(folds, labels, t))
+    return replace(union(parts).hull(), index=None)
 
 
 def _along_paths(scores: Any) -> bool:
     """Whether these are scores along paths, not of one classifier."""
-    return isinstance(scores, PathScores) or (
-        isinstance(scores, Sequence) and (not scores or any(isinstance(fold, PathScores) for fold in scores))
-    )
+    if isinstance(scores, PathScores):
+        return True
+    if not isinstance(scores, Sequence):
+        return False
+    return not scores or any(isinstance(fold, PathScores) for fold in scores)
 
 
 def upper_envelope(
@@ -249,7 +259,7 @@ def upper_envelope(
 
 
 def symmetric_t(path: Any, lo: float = 0.0, hi: float = 1.0) -> float:
-    """Where between two of its parameters a path is closest to asymmetry 1/2.
+    """Parameter between two others at which a path is closest to asymmetry 1/2.
 
     Costs are affine in t, so ``C_plus - C_minus`` is too: its zero if it has one in [lo, hi] (exactly; asymmetry 1/2);
     otherwise the end whose asymmetry is nearer, since the asymmetry is monotone along a line. The end hi when both
@@ -283,7 +293,7 @@ def symmetric_t(path: Any, lo: float = 0.0, hi: float = 1.0) -> float:
 
 
 def checked_folds(scores: PathScores | Sequence[PathScores], y: Any) -> tuple[list[PathScores], list[Array]]:
-    """Both arguments as lists of equal length, checked."""
+    """Check scores and labels, and return them as lists of equal length, an entry for each fold."""
     folds = [scores] if isinstance(scores, PathScores) else list(scores)
     given = [y] if isinstance(scores, PathScores) else list(y)
     wrong = [fold for fold in folds if not isinstance(fold, PathScores)]
@@ -307,58 +317,68 @@ def checked_folds(scores: PathScores | Sequence[PathScores], y: Any) -> tuple[li
 
 
 def _intercept(folds: list[PathScores], labels: list[Array], t: float) -> RocCurve:
+    """Curve of all thresholds at one t, pooled over the folds; tied scores are made equal, to the lowest of them."""
     pooled = np.concatenate([fold(float(t)) for fold in folds])
     order = np.argsort(-pooled)
-    last = np.flatnonzero(_apart(pooled[order], _rounding(folds)[order]))  # of each group of ties, the lowest score
+    ordered = pooled[order]
+    last_of_ties = np.flatnonzero(_followed_by_less(ordered, _rounding(folds)[order]))
     tied = np.empty_like(pooled)
-    tied[order] = np.repeat(pooled[order][last], np.diff(last, prepend=-1))
-    curve = _every_threshold(tied, np.concatenate(labels))
-    return replace(curve, t=np.full(len(curve), float(t)))
+    tied[order] = np.repeat(ordered[last_of_ties], np.diff(last_of_ties, prepend=-1))
+    return _at(_every_threshold(tied, np.concatenate(labels)), t)
 
 
 def _rounding(folds: list[PathScores]) -> Array:
+    """Bounds on the rounding of the scores of all folds."""
     return np.concatenate([fold.rounding for fold in folds])
 
 
-def _apart(ordered: Array, rounding: Array) -> Mask:
-    """Where decreasing scores (down the columns) are followed by a smaller one; False within a tie."""
-    apart = np.ones(ordered.shape, bool)
-    apart[:-1] = ordered[:-1] - ordered[1:] > rounding[:-1] + rounding[1:]
-    return apart
+def _followed_by_less(ordered: Array, rounding: Array) -> Mask:
+    """Mask of the decreasing scores (down the columns) that a smaller one follows; False within a tie."""
+    mask = np.ones(ordered.shape, bool)
+    mask[:-1] = ordered[:-1] - ordered[1:] > rounding[:-1] + rounding[1:]
+    return mask
 
 
 def _asymmetry(folds: list[PathScores], labels: list[Array]) -> RocCurve:
-    """States between consecutive sign changes, pooled over the folds."""
+    """Curve of the states between consecutive sign changes, pooled over the folds."""
     found = [crossings(fold) for fold in folds]
-    states = [_steps(each, y) for each, y in zip(found, labels, strict=True)]
-    t, swept, d_fp, d_tp = (np.concatenate(part) for part in zip(*states, strict=True))
-    order = np.lexsort((swept, t))
-    t, swept, d_fp, d_tp = t[order], swept[order], d_fp[order], d_tp[order]
-    ends = np.flatnonzero(
-        np.concatenate([(t[1:] != t[:-1]) | (swept[1:] != swept[:-1]), np.ones(min(len(t), 1), bool)])
-    )
-    first_fp = sum(int(np.count_nonzero(each.first & (y < 0))) for each, y in zip(found, labels, strict=True))
-    first_tp = sum(int(np.count_nonzero(each.first & (y > 0))) for each, y in zip(found, labels, strict=True))
-    fp = first_fp + np.concatenate([[0], np.cumsum(d_fp)[ends]])
-    tp = first_tp + np.concatenate([[0], np.cumsum(d_tp)[ends]])
-    t, swept = _between(t[ends], swept[ends], folds[0].t)
     n_plus = sum(int(np.count_nonzero(y > 0)) for y in labels)
     n_minus = sum(len(y) for y in labels) - n_plus
+    first_positive = np.concatenate([each.first for each in found])
+    positive_class = np.concatenate(labels) > 0
+    first_fp = int(np.count_nonzero(first_positive & ~positive_class))
+    first_tp = int(np.count_nonzero(first_positive & positive_class))
+    t, swept, more_fp, more_tp = _pooled_steps(found, labels)
+    fp = first_fp + np.concatenate([[0], np.cumsum(more_fp)])
+    tp = first_tp + np.concatenate([[0], np.cumsum(more_tp)])
+    t, swept = _between(t, swept, folds[0].t)
     height = fp * n_plus + tp * n_minus  # of fpr + tpr, in whole numbers
     if height[0] > height[-1]:
-        fp, tp, t, swept = fp[::-1], tp[::-1], t[::-1], swept[::-1]
-    before = np.zeros(0 if fp[0] + tp[0] == 0 else 1)
-    after = np.zeros(0 if fp[-1] + tp[-1] == n_plus + n_minus else 1)
-    return RocCurve(
-        np.concatenate([before, fp, after + n_minus]) / n_minus,
-        np.concatenate([before, tp, after + n_plus]) / n_plus,
-        n_plus,
-        n_minus,
-        "asymmetry",
-        shift=np.concatenate([before - np.inf, np.zeros(len(fp)), after + np.inf]),
-        t=np.concatenate([before + t[0], t, after + t[-1]]),
-        swept=np.concatenate([before + 1, swept, after + 1]),
-    )
+        fp, tp, t, swept = (each[::-1] for each in (fp, tp, t, swept))
+    shift = np.zeros(len(fp))
+    if fp[0] + tp[0] > 0:
+        fp, tp = np.append(0, fp), np.append(0, tp)
+        t, swept = np.append(t[0], t), np.append(1.0, swept)
+        shift = np.append(-np.inf, shift)
+    if fp[-1] + tp[-1] < n_plus + n_minus:
+        fp, tp = np.append(fp, n_minus), np.append(tp, n_plus)
+        t, swept = np.append(t, t[-1]), np.append(swept, 1.0)
+        shift = np.append(shift, np.inf)
+    return RocCurve(fp / n_minus, tp / n_plus, n_plus, n_minus, "asymmetry", shift=shift, t=t, swept=swept)
+
+
+def _pooled_steps(found: list[Crossings], labels: list[Array]) -> tuple[Array, Array, Array, Array]:
+    """Positions (t, swept) of the sign changes of all folds, in order, each once; changes of the two counts there."""
+    steps = [_steps(each, y) for each, y in zip(found, labels, strict=True)]
+    t, swept, more_fp, more_tp = (np.concatenate(part) for part in zip(*steps, strict=True))
+    if t.size == 0:
+        return t, swept, more_fp, more_tp
+    order = np.lexsort((swept, t))
+    t, swept = t[order], swept[order]
+    new = (t[1:] != t[:-1]) | (swept[1:] != swept[:-1])
+    begins = np.flatnonzero(np.append(True, new))
+    sums = [np.add.reduceat(more[order], begins) for more in (more_fp, more_tp)]
+    return t[begins], swept[begins], sums[0], sums[1]
 
 
 def _steps(found: Crossings, y: Array) -> tuple[Array, Array, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
@@ -370,10 +390,12 @@ def _steps(found: Crossings, y: Array) -> tuple[Array, Array, npt.NDArray[np.int
 
 def _between(t: Array, swept: Array, path: Array) -> tuple[Array, Array]:
     """Positions in the middle of the stretches that the sorted positions (t, swept) cut the path into."""
-    ends_t, ends_swept = np.concatenate([path[:1], t, path[-1:]]), np.concatenate([[1.0], swept, [1.0]])
-    in_jump = ends_t[1:] == ends_t[:-1]
-    middle = 0.5 * (ends_t[1:] + ends_t[:-1])
-    return middle, np.where(in_jump, 0.5 * (ends_swept[1:] + ends_swept[:-1]), 1.0)
+    t = np.concatenate([path[:1], t, path[-1:]])
+    swept = np.concatenate([[1.0], swept, [1.0]])
+    in_jump = t[1:] == t[:-1]
+    middle = 0.5 * (t[1:] + t[:-1])
+    middle_of_jump = 0.5 * (swept[1:] + swept[:-1])
+    return middle, np.where(in_jump, middle_of_jump, 1.0)
 
 
 def _positions(folds: list[PathScores], n_grid: int) -> tuple[Array, Array]:
@@ -382,56 +404,58 @@ def _positions(folds: list[PathScores], n_grid: int) -> tuple[Array, Array]:
     t = np.unique(np.concatenate([*(fold.t for fold in folds), grid]))
     if len(folds) == 1:
         return t, np.ones(len(t))
-    inner = np.unique(np.concatenate([fold.t[1:-1] for fold in folds]))
-    return np.concatenate([t, inner]), np.concatenate([np.ones(len(t)), np.zeros(len(inner))])
+    jumps = np.unique(np.concatenate([fold.t[1:-1] for fold in folds]))
+    swept = np.repeat([1.0, 0.0], [len(t), len(jumps)])
+    return np.concatenate([t, jumps]), swept
 
 
 def _thresholds(folds: list[PathScores], y: Array, t: Array, swept: Array) -> RocCurve:
-    """For each number of false positives the best classifier among all thresholds at all positions.
+    """Curve of the best classifier for each number of false positives, among all thresholds at all positions.
 
     Only the largest number of true positives for each number of false positives can matter to the hull, so memory
     does not grow with the number of positions.
     """
-    m, n_plus = len(y), int(np.count_nonzero(y > 0))
+    n_plus = int(np.count_nonzero(y > 0))
+    n_minus = len(y) - n_plus
     rounding = _rounding(folds)
-    best_tp = np.full(m - n_plus + 1, -1)
-    best_t, best_swept, best_shift = np.zeros(len(best_tp)), np.ones(len(best_tp)), np.zeros(len(best_tp))
-    for some_t, some_swept in _blocks(t, swept, max(1, BLOCK // m)):
+    best_tp = np.full(n_minus + 1, -1)
+    best_t = np.zeros(n_minus + 1)
+    best_swept = np.ones(n_minus + 1)
+    best_shift = np.zeros(n_minus + 1)
+    for some_t, some_swept in _blocks(t, swept, max(1, BLOCK // len(y))):
         pooled = np.concatenate([scores_at(fold, some_t, some_swept) for fold in folds])
         order = np.argsort(-pooled, axis=0)
         ordered = np.take_along_axis(pooled, order, axis=0)
-        tp = np.cumsum(y[order] > 0, axis=0)
-        row, column = np.nonzero(_apart(ordered, rounding[order]))  # no threshold separates a tie
-        fp = row + 1 - tp[row, column]
+        row, column = np.nonzero(_followed_by_less(ordered, rounding[order]))  # no threshold separates a tie
+        tp = np.cumsum(y[order] > 0, axis=0)[row, column]
+        fp = row + 1 - tp
         # Of equally many true positives the first; the position is packed below the count to find it again.
-        packed = np.full(len(best_tp), -1)
-        np.maximum.at(packed, fp, tp[row, column] * len(row) + np.arange(len(row))[::-1])
-        new_tp = packed // len(row)
+        count = len(row)
+        packed = np.full(n_minus + 1, -1)
+        np.maximum.at(packed, fp, tp * count + np.arange(count)[::-1])
+        new_tp = packed // count
         better = new_tp > best_tp
-        place = len(row) - 1 - packed[better] % len(row)
+        place = count - 1 - packed[better] % count
+        row, column = row[place], column[place]
         best_tp[better] = new_tp[better]
-        best_t[better], best_swept[better] = some_t[column[place]], some_swept[column[place]]
-        best_shift[better] = -ordered[row[place], column[place]]
+        best_t[better] = some_t[column]
+        best_swept[better] = some_swept[column]
+        best_shift[better] = -ordered[row, column]
     seen = np.flatnonzero(best_tp >= 0)
-    return RocCurve(
-        seen / (m - n_plus),
-        best_tp[seen] / n_plus,
-        n_plus,
-        m - n_plus,
-        "both",
-        shift=best_shift[seen],
-        t=best_t[seen],
-        swept=best_swept[seen],
-    )
+    fpr, tpr = seen / n_minus, best_tp[seen] / n_plus
+    best_shift, best_t, best_swept = (each[seen] for each in (best_shift, best_t, best_swept))
+    return RocCurve(fpr, tpr, n_plus, n_minus, "both", shift=best_shift, t=best_t, swept=best_swept)
 
 
 def _blocks(t: Array, swept: Array, width: int) -> Iterator[tuple[Array, Array]]:
+    """Positions (t, swept), at most so many at a time."""
     for low in range(0, len(t), width):
         yield t[low : low + width], swept[low : low + width]
 
 
 def union(curves: Sequence[RocCurve]) -> RocCurve:
-    """All points of several curves, for the hull: their order along a curve is lost."""
-    names = ("fpr", "tpr", "shift", "t", "swept")
-    joined: dict[str, Any] = {name: np.concatenate([getattr(curve, name) for curve in curves]) for name in names}
+    """Join the points of several curves, for the hull: their order along a curve is lost."""
+    joined: dict[str, Any] = {}
+    for name in ("fpr", "tpr", "shift", "t", "swept"):
+        joined[name] = np.concatenate([getattr(curve, name) for curve in curves])
     return replace(curves[-1], **joined, index=None)

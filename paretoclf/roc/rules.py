@@ -24,11 +24,11 @@ class PathRule(Rule):
     path : Path
         An exact path, from `paretoclf.trace`.
     t : float
-        Where on the path.
+        Path parameter.
     swept : float
         Share of a jump of the intercept at t that is already behind.
     shift : float
-        What is added; infinite where every sample gets the same label.
+        Number added to the score; infinite where every sample gets the same label.
 
     Examples
     --------
@@ -59,9 +59,11 @@ class PathRule(Rule):
 
     @property
     def b(self) -> float:  # type: ignore[override]
-        """Intercept."""
+        """Intercept of the classifier, its shift included."""
         after = self.path.intercept(self.t)
-        before = after if self.swept == 1 else self.path.intercept(math.nextafter(self.t, -math.inf))
+        before = after
+        if self.swept != 1:
+            before = self.path.intercept(math.nextafter(self.t, -math.inf))
         return float((1.0 - self.swept) * before + self.swept * after + self.shift)
 
     @property
@@ -71,4 +73,5 @@ class PathRule(Rule):
 
     def decision_function(self, X: Any) -> Array:
         """Scores f of shape (m,)."""
-        return np.asarray(scores_at(self.path.scores(X), self.t, self.swept)[:, 0] + self.shift)
+        scores = scores_at(self.path.scores(X), self.t, self.swept)[:, 0]
+        return np.asarray(scores + self.shift)

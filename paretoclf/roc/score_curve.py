@@ -31,7 +31,7 @@ class ScoreCurve:
     at : array of shape (k + 1,)
         Scores at ``t[j]`` itself.
     after : array of shape (k,) or None
-        On the open stretches ``(t[j], t[j + 1])``; None where nothing is known of them.
+        Scores on the open stretches ``(t[j], t[j + 1])``; None where nothing is known of them.
 
     Examples
     --------
@@ -69,31 +69,32 @@ class ScoreCurve:
         """The t in the middle of the longest interval with the largest score, and that score."""
         if self.after is None:
             first, last = _runs(self.at == self.at.max())
-            j = int(np.argmax(self.t[last] - self.t[first]))
-            return float(self.t[(first[j] + last[j]) // 2]), float(self.at.max())
+            longest = int(np.argmax(self.t[last] - self.t[first]))
+            middle = (first[longest] + last[longest]) // 2
+            return float(self.t[middle]), float(self.at.max())
         cells = np.empty(2 * self.t.size - 1)
         cells[::2], cells[1::2] = self.at, self.after
         first, last = _runs(cells == cells.max())
         start, stop = self.t[first // 2], self.t[(last + 1) // 2]
-        j = int(np.argmax(stop - start))
-        return float(0.5 * (start[j] + stop[j])), float(cells.max())
+        longest = int(np.argmax(stop - start))
+        return float(0.5 * (start[longest] + stop[longest])), float(cells.max())
 
 
 def _runs(mask: Mask) -> tuple[Index, Index]:
-    """First and last position of each run."""
+    """First and last position of each run of true entries."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]])))
     return edges[::2], edges[1::2] - 1
 
 
 class _Labels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn publishes no types
-    """A classifier that has said already what it says: what scorers ask."""
+    """A classifier with given labels, which scorers ask for."""
 
     def __init__(self, classes: Any = None, labels: Any = None) -> None:
         self.classes_ = classes
         self.labels = labels
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Nothing to do."""
+        """Return the classifier as it is."""
         return self
 
     def predict(self, X: Any) -> Any:
@@ -102,7 +103,7 @@ class _Labels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
 
 
 class _Scores(_Labels):
-    """The same with scores, positive for the second class."""
+    """A classifier with given labels and given scores, positive for the second class."""
 
     def __init__(self, classes: Any = None, labels: Any = None, scores: Any = None) -> None:
         super().__init__(classes, labels)
@@ -138,20 +139,22 @@ class Scorer:
     positive: Mask
 
     def of_labels(self, positive: Mask) -> float:
-        """Score of labels that were said."""
+        """Score of predicted labels (True: positive)."""
         return self._score(_Labels(self.classes, self._labels(positive)))
 
     def of_scores(self, f: Array) -> float:
         """Score of scores f, above 0 for positives."""
-        return self._score(_Scores(self.classes, self._labels(f >= 0), self.sign * f))
+        labels = self._labels(f >= 0)
+        return self._score(_Scores(self.classes, labels, self.sign * f))
 
     def _labels(self, positive: Mask) -> Any:
         """Labels as the scorer knows them."""
         return self.classes[:: int(self.sign)][positive.astype(int)]
 
-    def _score(self, said: _Labels) -> float:
-        """What the scorer says; it must be a finite number."""
-        score = float(check_scoring(said, self.scoring)(said, self.X, self._labels(self.positive)))
+    def _score(self, classifier: _Labels) -> float:
+        """Number that the scorer gives to a classifier; it must be finite."""
+        scorer = check_scoring(classifier, self.scoring)
+        score = float(scorer(classifier, self.X, self._labels(self.positive)))
         if not np.isfinite(score):
             raise InputError(
                 f"scoring must give a finite number on each fold, got {score} from {self.scoring!r} on "
@@ -161,7 +164,7 @@ class Scorer:
 
 
 def score_curve(asked: Sequence[Scorer], folds: Sequence[PathScores]) -> ScoreCurve:
-    """The mean score of folds along t: of labels at every t, or else of scores at some t.
+    """Mean score of folds along t: of labels at every t, or else of scores at some t.
 
     Parameters
     ----------
@@ -189,7 +192,7 @@ def score_curve(asked: Sequence[Scorer], folds: Sequence[PathScores]) -> ScoreCu
 
 
 def _of_labels(asked: Sequence[Scorer], folds: Sequence[PathScores]) -> ScoreCurve:
-    """The mean score at every t; each vector of labels of a fold is scored once."""
+    """Mean score at every t; each vector of labels of a fold is scored once."""
     curves = []
     for ask, scores in zip(asked, folds, strict=True):
         t, at, after = labels_of_scores(scores)
@@ -198,13 +201,20 @@ def _of_labels(asked: Sequence[Scorer], folds: Sequence[PathScores]) -> ScoreCur
         curves.append(ScoreCurve(t, known[: t.size], known[t.size :]))
     t = np.unique(np.concatenate([curve.t for curve in curves]))
     middle = 0.5 * (t[:-1] + t[1:])
-    mean, after = (np.mean([[curve(float(u)) for u in v] for curve in curves], axis=0) for v in (t, middle))
-    return ScoreCurve(t, mean, after)
+    return ScoreCurve(t, _mean(curves, t), _mean(curves, middle))
+
+
+def _mean(curves: Sequence[ScoreCurve], t: Array) -> Array:
+    """Mean of several curves at some t."""
+    return np.asarray(np.mean([[curve(float(each)) for each in t] for curve in curves], axis=0))
 
 
 def _of_scores(asked: Sequence[Scorer], folds: Sequence[PathScores]) -> ScoreCurve:
-    """The mean score at some t: as many between any two breakpoints, or as few."""
+    """Mean score at some t: as many between any two breakpoints, or as few."""
     knots = np.unique(np.concatenate([scores.t for scores in folds]))
-    t = np.interp(np.linspace(0, knots.size - 1, SCORED_AT), np.arange(knots.size), knots)
-    each = [[ask.of_scores(f) for f in scores(t).T] for ask, scores in zip(asked, folds, strict=True)]
+    evenly = np.linspace(0, knots.size - 1, SCORED_AT)
+    t = np.interp(evenly, np.arange(knots.size), knots)
+    each = []
+    for scorer, scores in zip(asked, folds, strict=True):
+        each.append([scorer.of_scores(values) for values in scores(t).T])
     return ScoreCurve(t, np.mean(each, axis=0))

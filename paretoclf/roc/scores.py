@@ -26,7 +26,7 @@ class PathScores:
     end : array of shape (m, k)
         Scores at the end of each piece (limit from the left at ``t[j + 1]``).
     note : str
-        Whose scores they are, where not those of an optimum; what is counted of them says the same.
+        Whose scores they are, where not those of an optimum; results counted from them have the same note.
     """
 
     t: Array
@@ -48,45 +48,50 @@ class PathScores:
         inside = (at >= self.t[0]) & (at <= self.t[-1])
         if not inside.all():
             raise InputError(f"t must lie in [{self.t[0]:g}, {self.t[-1]:g}], got {at[~inside][0]}")
-        piece = np.clip(np.searchsorted(self.t, at, side="right") - 1, 0, self.start.shape[1] - 1)
-        share = (at - self.t[piece]) / (self.t[piece + 1] - self.t[piece])
+        last = self.start.shape[1] - 1
+        piece = np.clip(np.searchsorted(self.t, at, side="right") - 1, 0, last)
+        left, right = self.t[piece], self.t[piece + 1]
+        share = (at - left) / (right - left)
         values = (1 - share) * self.start[:, piece] + share * self.end[:, piece]
         return np.asarray(values[:, 0] if np.ndim(t) == 0 else values)
 
     @cached_property
     def rounding(self) -> Array:
-        """What rounding may make of each sample's scores, shape (m,): two that are closer than their sum are ties."""
+        """Bound on the rounding of each sample's scores, shape (m,): two that are closer than their sum are ties."""
         largest = [np.maximum(each.max(axis=1), -each.min(axis=1)) for each in (self.start, self.end)]
         return np.asarray(SCORE_TIE * np.maximum(*largest))
 
     def positive(self) -> tuple[Array, Index]:
-        """How long each score is >= 0, in units of t, and how often it changes its label: two arrays of shape (m,).
+        """Length of t on which each score is >= 0, and number of changes of its label: two arrays of shape (m,).
 
         A score that only touches zero does not change its label; one that stays at zero is labelled +1.
         """
-        a, c = self.start, self.end
-        first, last = (a > 0) | ((a == 0) & (c >= 0)), (c > 0) | ((c == 0) & (a >= 0))
+        start, end = self.start, self.end
+        first = (start > 0) | ((start == 0) & (end >= 0))
+        last = (end > 0) | ((end == 0) & (start >= 0))
+        larger, smaller = np.maximum(start, end), np.minimum(start, end)
         with np.errstate(divide="ignore", invalid="ignore"):
-            share = np.where(first == last, first, np.maximum(a, c) / (np.maximum(a, c) - np.minimum(a, c)))
-        changes = (first != last).sum(axis=1) + (last[:, :-1] != first[:, 1:]).sum(axis=1)
-        return np.asarray(share @ np.diff(self.t)), changes
+            share = np.where(first == last, first, larger / (larger - smaller))
+        in_pieces = (first != last).sum(axis=1)
+        at_knots = (last[:, :-1] != first[:, 1:]).sum(axis=1)
+        return np.asarray(share @ np.diff(self.t)), in_pieces + at_knots
 
 
 def also(note: str) -> str:
-    """A note at the end of what is in parentheses; nothing where there is none."""
+    """Return a note as the end of a text in parentheses; nothing where there is no note."""
     return f"; {note}" if note else ""
 
 
 def note_of(scores: Iterable[PathScores]) -> str:
-    """The notes of several scores that are counted together, each once."""
+    """Join the notes of several scores that are counted together, each once."""
     return "; ".join(dict.fromkeys(each.note for each in scores if each.note))
 
 
 def zero_rounding(slopes: Array, terms: Array) -> Array:
-    """Scores without intercept, exactly 0 (in place) at the knots where w = 0 and they are nothing but rounding.
+    """Set scores without intercept to 0 (in place) at the knots where w = 0 and they are nothing but rounding.
 
-    Where w = 0 every sample has the same score, b. What is computed is about 1e-15 for each, and no two the same: a
-    ROC curve of it would rank noise.
+    Where w = 0 every sample has the same score, b. The computed ones are about 1e-15, and no two the same: a ROC curve
+    of them would rank noise.
 
     Parameters
     ----------

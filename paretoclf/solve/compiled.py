@@ -15,8 +15,8 @@ divided by the size :math:`u` of what moves; where only :math:`b` moves and is p
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from types import SimpleNamespace
@@ -28,11 +28,20 @@ import scipy.sparse as sp
 from paretoclf.common.checks import Array, Index
 from paretoclf.common.errors import SolveError
 from paretoclf.common.tolerances import SETUP_DRIFT
-from paretoclf.solve.lazily import clarabel, cp
-from paretoclf.solve.model import Accuracy, Model, Numbers, conic_settings, dense, problem_data, what_to_do
+from paretoclf.solve.models.lazily import clarabel, cp
+from paretoclf.solve.models.model import (
+    Accuracy,
+    Model,
+    Numbers,
+    conic_settings,
+    dense,
+    having,
+    problem_data,
+    what_to_do,
+)
 
 if TYPE_CHECKING:
-    from paretoclf.solve.cone_proof import CompiledCone
+    from paretoclf.solve.judging.cone_proof import CompiledCone
 
 #: Columns up to which an affine map is multiplied as an array: for a few parameters that takes a third of the time.
 FEW = 8
@@ -149,7 +158,7 @@ class Compiled:
         return np.asarray(q), np.asarray(self._b_map @ theta if "b" in self.moving else self._b)
 
     def _theta(self, values: Mapping[str, float]) -> Array:
-        """What the affine maps are maps of: the parameters, those that follow from them, and 1."""
+        """Vector that the affine maps are applied to: the parameters, those that follow from them, and 1."""
         theta = np.zeros(self._width)
         theta[-1] = 1.0
         for name, column in self._given:
@@ -197,7 +206,7 @@ class Compiled:
 
         It is moved from one point to the next: what a proof works out of the matrices serves the next one, too.
         """
-        from paretoclf.solve.cone_proof import CompiledCone
+        from paretoclf.solve.judging.cone_proof import CompiledCone
 
         objective, length = units
         self._cone = (self._cone or CompiledCone.of(*self._origin)).moved(*there)
@@ -282,24 +291,15 @@ def _problem_data(
     """CVXPY's data for Clarabel at the given values; the parameters are left as they were."""
     with moved(parameters, values):
         model.check_parameters()
-        data, chain, inverse = problem_data(model.problem)
-    return data, chain, inverse
+        return problem_data(model.problem)
 
 
-@contextmanager
-def moved(parameters: Mapping[str, cp.Parameter], values: Mapping[str, float]) -> Iterator[None]:
+def moved(parameters: Mapping[str, cp.Parameter], values: Mapping[str, float]) -> AbstractContextManager[None]:
     """Give parameters other values for a while: of their range, as `Formulation.check_values` has seen to.
 
     CVXPY would look again, which takes longer than all the rest of moving a compiled problem.
     """
-    before = {name: parameter.value for name, parameter in parameters.items()}
-    try:
-        for name, parameter in parameters.items():
-            parameter.save_value(np.asarray(values[name], dtype=np.float64))
-        yield
-    finally:
-        for name, parameter in parameters.items():
-            parameter.save_value(before[name])
+    return having({parameter: np.asarray(values[name], np.float64) for name, parameter in parameters.items()})
 
 
 def _in_matrices(tensors: Any) -> Array:

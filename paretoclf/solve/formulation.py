@@ -6,8 +6,9 @@ A new formulation is a subclass of `Formulation` (or of `SampleFormulation`, whi
 * ``primal``, a cached property that returns a ``cvxpy.Problem``: a minimisation whose variables have names and whose
   constraints have labels (``constraint.set_label(...)``), DPP in ``self.parameters``;
 * ``dual``, likewise, written as a minimisation, so that its value is minus that of the primal. It should be derived by
-  hand, without looking at how the primal is written: the certificate compares the two. Without one, the dual of the
-  compiled cone program proves the bounds (`paretoclf.proof.points.cone`), which does not show a mistake in the primal;
+  hand, without looking at how the primal is written: the certificate compares the two. Where none is written, it is
+  that of `paretoclf.dual`, and the dual of the compiled cone program proves the bounds
+  (`paretoclf.proof.cones.cone_judge`): neither shows a mistake in the primal;
 * ``classifier``, unless the primal has variables called ``w`` and ``b``.
 
 That gives `solve`, `paretoclf.sweep`, certificates, `paretoclf.compare`, figures, `statement` and the command line.
@@ -35,11 +36,11 @@ from paretoclf.common.tolerances import SOLVER_FAST, SOLVER_MIDDLE
 from paretoclf.problem.classifiers import Rule, named_rule
 from paretoclf.problem.lines import SampleLine
 from paretoclf.problem.samples import Names
-from paretoclf.proof.evidence import Evidence, Judged
-from paretoclf.proof.solution import Solution
+from paretoclf.proof.verdicts.evidence import Evidence, Judged
+from paretoclf.proof.verdicts.solution import Solution
 from paretoclf.solve.compiled import Compiled, Raw
-from paretoclf.solve.lazily import cp
-from paretoclf.solve.model import (
+from paretoclf.solve.models.lazily import cp
+from paretoclf.solve.models.model import (
     Accuracy,
     Claim,
     Form,
@@ -54,10 +55,10 @@ from paretoclf.solve.model import (
     what_to_do,
     worst,
 )
-from paretoclf.solve.statement import Statement, printed
+from paretoclf.solve.models.statement import Statement, printed
 
 if TYPE_CHECKING:
-    from paretoclf.solve.cone_proof import CompiledCone
+    from paretoclf.solve.judging.cone_proof import CompiledCone
 
 DEFAULT_SOLVER = "CLARABEL"
 
@@ -151,7 +152,7 @@ class Formulation(ABC):
             cls.lines = None  # another problem than its parent's, until it says otherwise
 
     def line(self, *ends: Any, **parameters: Any) -> Any:
-        """What an exact path follows: a line of parameters, with its ``problem``, a `ParametricQP` over t in [0, 1].
+        """Line of parameters that an exact path follows; its ``problem`` is a `ParametricQP` over t in [0, 1].
 
         Parameters
         ----------
@@ -178,7 +179,7 @@ class Formulation(ABC):
         """
         if self.lines is not None:
             return self.lines.of(self, *ends, **parameters)
-        from paretoclf.solve.of_formulation import source_of  # which compiles formulations
+        from paretoclf.solve.sources.formulation_line import source_of  # which compiles formulations
 
         return source_of(self, parameters).line
 
@@ -202,10 +203,27 @@ class Formulation(ABC):
     def primal(self) -> cp.Problem:
         """The primal program: a minimisation, DPP in the parameters."""
 
-    @property
+    @cached_property
     def dual(self) -> cp.Problem:
-        """The dual program, written as a minimisation: its value is minus that of the primal. DPP. None if unknown."""
-        return None
+        """The dual program, written as a minimisation: its value is minus that of the primal. DPP.
+
+        One that is written by hand shows a mistake in the primal; by default it is derived from the primal
+        (`paretoclf.dual`), and shows none.
+
+        Raises
+        ------
+        InputError
+            If none was written, and an atom of the primal has no conjugate in the table.
+        """
+        from paretoclf.solve.duals.dual import dual  # few formulations are without a dual of their own
+
+        derived = dual(self.primal).problem
+        return cp.Problem(cp.Minimize(-derived.objective.expr), derived.constraints)
+
+    @property
+    def states_dual(self) -> bool:
+        """Whether its dual was written by hand: then certificates compare the two programs."""
+        return getattr(type(self), "dual", None) is not Formulation.dual
 
     @cached_property
     def primal_model(self) -> Model:
@@ -215,8 +233,6 @@ class Formulation(ABC):
     @cached_property
     def dual_model(self) -> Model:
         """The dual, with names for its variables and constraints."""
-        if self.dual is None:
-            raise InputError(f"form must be 'primal': no dual was written for {type(self).__name__}")
         return Model.of(self.dual, self.thin)
 
     def model(self, form: Form) -> Model:
@@ -224,12 +240,10 @@ class Formulation(ABC):
         return self.dual_model if check_form(form) == "dual" else self.primal_model
 
     def needs(self, form: Form) -> tuple[Form, ...]:
-        """Forms that must be solved when one is asked for: without a judge of its own, every form there is."""
+        """Forms that must be solved when one is asked for: without a judge of its own, every form that was written."""
         if type(self).judge is not Formulation.judge:
             return (form,)
-        if form == "dual" and self.dual is None:
-            raise InputError(f"form must be 'primal': no dual was written for {type(self).__name__}")
-        return ("primal",) if self.dual is None else ("primal", "dual")
+        return ("primal", "dual") if self.states_dual or form == "dual" else ("primal",)
 
     @property
     def has_judge(self) -> bool:
@@ -303,12 +317,12 @@ class Formulation(ABC):
         return found
 
     def judge(self, values: Mapping[str, float], point: Any) -> Judged:
-        """Certify a point. Here: the two programs at their own solutions; without a dual, the compiled cone program."""
+        """Certify a point. Here: both programs at their own solutions; for a primal alone, its cone program."""
         if "dual" not in point:
-            from paretoclf.solve.cone_proof import judge_alone
+            from paretoclf.solve.judging.cone_proof import judge_alone
 
             return judge_alone(self.primal_model, point["primal"])
-        from paretoclf.solve.programs import judge_programs
+        from paretoclf.solve.judging.primal_and_dual import judge_programs
 
         forms: tuple[Form, ...] = ("primal", "dual")
         return judge_programs({form: self.model(form) for form in forms}, point)
@@ -346,7 +360,7 @@ class Formulation(ABC):
 
     def uncertified(self, claim: Claim) -> Solution:
         """Take a point of the primal as it is: its certificate says that nothing is proved."""
-        from paretoclf.solve.cone_proof import judge_nothing
+        from paretoclf.solve.judging.cone_proof import judge_nothing
 
         self._set(claim.values)
         return self._solution(judge_nothing(self.primal_model, claim.point["primal"]), claim)
@@ -587,7 +601,7 @@ def _solve(model: Model, solver: str, settings: Mapping[str, Any]) -> Callable[[
     """``cvxpy.Problem.solve``; at the reference accuracy what was solved is kept, too, for who proves it."""
 
     def cone() -> CompiledCone:
-        from paretoclf.solve.cone_proof import CompiledCone
+        from paretoclf.solve.judging.cone_proof import CompiledCone
 
         return CompiledCone.of(model, compiled).solved(raw)
 

@@ -12,7 +12,7 @@ import numpy as np
 from paretoclf.common.checks import what_it_is
 from paretoclf.common.errors import InputError
 from paretoclf.solve.formulation import Formulation, Range
-from paretoclf.solve.lazily import cp
+from paretoclf.solve.models.lazily import cp
 
 
 class GivenProblem(Formulation):
@@ -57,7 +57,7 @@ class GivenProblem(Formulation):
 
     @property
     def domain(self) -> Mapping[str, Range]:  # type: ignore[override]  # of a class it is the same for all
-        """What the attributes of the parameters allow."""
+        """Numbers that the attributes of the parameters allow."""
         return {
             name: Range(
                 0.0 if p.is_nonneg() else -np.inf, 0.0 if p.is_nonpos() else np.inf, not p.attributes.get("pos", False)

@@ -136,13 +136,13 @@ class _System:
         return np.asarray(self.sign * self.quadratic.times(self.sign * alpha) - self.target + self.rows.T @ eta)
 
     def unit(self, gradient: Array, eta: Array) -> float:
-        """What gradients are compared with: the largest margin asked for; where none is, the largest of their parts."""
+        """Unit of gradients: the largest margin asked for; where none is, the largest of their parts."""
         asked = float(np.abs(self.target).max(initial=0.0))
         shifts = np.abs(self.rows.T @ eta).max(initial=0.0)
         return asked if asked > 0.0 else max(float(shifts), float(np.abs(gradient).max(initial=0.0)), _TINY)
 
     def size(self, gradient: Array, eta: Array) -> Array:
-        """What each is sums of, shape (n,)."""
+        """Sum of the sizes of the terms of each gradient entry, shape (n,)."""
         return self.unit(gradient, eta) + np.abs(gradient + self.target)
 
     def without_slope(self, alpha: Array, eta: Array, margin: Index) -> _Point:

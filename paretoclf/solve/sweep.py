@@ -3,25 +3,49 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from paretoclf.common.checks import Array, real_array
-from paretoclf.common.errors import InputError
+from paretoclf.common.errors import InputError, SolveError
 from paretoclf.common.progress import counted
 from paretoclf.common.tables import Tabular
-from paretoclf.proof.certificates import Certificate
-from paretoclf.proof.solution import Solution
+from paretoclf.common.tolerances import CERTIFY
+from paretoclf.proof.verdicts.certificate import Certificate
+from paretoclf.proof.verdicts.solution import Solution
 from paretoclf.solve.compiled import Compiled, NotUpdatable
 from paretoclf.solve.formulation import Formulation, found_of, with_clarabel
-from paretoclf.solve.given_problem import as_formulation
-from paretoclf.solve.model import Accuracy, Claim, Form, conic_settings, form_of, worst
+from paretoclf.solve.given_problem import GivenProblem, as_formulation
+from paretoclf.solve.judging.given_values import proved
+from paretoclf.solve.models.model import Accuracy, Claim, Form, conic_settings, form_of, worst
 
 if TYPE_CHECKING:
     from paretoclf.roc.grid import GridErrorCurve
+
+
+@dataclass(frozen=True)
+class Missing:
+    """Parameter values of a sweep at which a problem has no solution, or none was found.
+
+    Attributes
+    ----------
+    number : int
+        Their place among the values that were asked for, from 0.
+    values : mapping
+        The parameter values.
+    status : {"infeasible", "unbounded", "undecided"}
+        What is proved: that no point is feasible, that the objective has no bound, or nothing.
+    words : str
+        What the proof, or the solver, says.
+    """
+
+    number: int
+    values: Mapping[str, float]
+    status: str
+    words: str = field(repr=False)
 
 
 @dataclass(frozen=True, repr=False)
@@ -41,6 +65,9 @@ class Sweep(Tabular, Sequence[Solution]):
     recompiled : tuple of str
         Parameters that stand in a matrix of the compiled program. Where there is one, CVXPY fills the matrices in and
         a solver is set up at every value; all other parameters are moved inside a solver that stays set up.
+    missing : tuple of Missing
+        Of a ``cvxpy.Problem``: the values at which there is no solution. They have no part in ``solutions``,
+        ``parameters`` and ``values``.
     """
 
     solutions: tuple[Solution, ...]
@@ -48,6 +75,7 @@ class Sweep(Tabular, Sequence[Solution]):
     timing: Mapping[str, float] = field(default_factory=dict)
     setups: int = 0
     recompiled: tuple[str, ...] = ()
+    missing: tuple[Missing, ...] = ()
 
     def __len__(self) -> int:
         return len(self.solutions)
@@ -154,8 +182,16 @@ class Sweep(Tabular, Sequence[Solution]):
         return (
             f"Sweep({len(self)} solutions {how}, {passed} certified, "
             f"worst residual or gap {self.worst:.1e}, {seconds:.2f} s"
-            f"{f'; set up at every value: {names} in a matrix' if names else ''})"
+            f"{f'; set up at every value: {names} in a matrix' if names else ''}{self._without()})"
         )
+
+    def _without(self) -> str:
+        """Say where there is no solution."""
+        if not self.missing:
+            return ""
+        few = [f"{each.status} at {dict(each.values)}" for each in self.missing[:3]]
+        more = f" and {len(self.missing) - 3} more" if len(self.missing) > 3 else ""
+        return f"; none where it is {', '.join(few)}{more}"
 
 
 def sweep(
@@ -204,7 +240,8 @@ def sweep(
     InputError
         If formulation is none, a parameter is missing, unknown, out of range or without values, or the lengths differ.
     SolveError
-        If the solver returns no point.
+        If the solver returns no point. Of a ``cvxpy.Problem`` what was solved is kept, if anything was: the values
+        without a solution are in ``missing``, with what is proved of them.
 
     Notes
     -----
@@ -234,6 +271,15 @@ def sweep(
     >>> problem = cp.Problem(cp.Minimize(cp.square(x - 3) / 2 + lam * cp.abs(x)))
     >>> sweep(problem, {lam: [0.0, 1.0, 4.0]}).values.round(9).tolist()
     [0.0, 2.5, 4.5]
+
+    One of the values may be out of reach:
+
+    >>> least = cp.Parameter(name="least")
+    >>> found = sweep(cp.Problem(cp.Minimize(cp.square(x)), [x >= least, x <= 1]), {least: [0.5, 2.0, 1.0]})
+    >>> found.values.round(9).tolist(), found.parameters["least"].tolist()
+    ([0.25, 1.0], [0.5, 1.0])
+    >>> found.missing
+    (Missing(number=1, values={'least': 2.0}, status='infeasible'),)
     """
     formulation, grid = as_formulation(formulation, {**(values or {}), **grid})
     points = _points(formulation, grid, product)
@@ -247,7 +293,8 @@ def sweep(
     conic_settings(accuracy)
     bare = not certify and not formulation.has_judge
     solver = _Solver(formulation, ("primal",) if bare else formulation.needs(form), accuracy)
-    claims = (solver.claim(values, polish) for values in steps)
+    missing: list[Missing] = []
+    claims = solver.claims(steps, polish, missing)
     started = time.perf_counter()
     solutions = [formulation.uncertified(claim) for claim in claims] if bare else formulation.complete_many(claims)
     for solution in solutions:
@@ -255,7 +302,8 @@ def sweep(
     seconds = {stage: sum(s.timing.get(stage, 0.0) for s in solutions) for stage in ("solve", "polish")}
     timing = {"build": solver.seconds, **seconds}
     timing["proof"] = max(0.0, time.perf_counter() - started - sum(timing.values()))
-    return Sweep(tuple(solutions), "primal" if bare else form, timing, solver.setups, solver.recompiled)
+    seen = "primal" if bare else form
+    return Sweep(tuple(solutions), seen, timing, solver.setups, solver.recompiled, tuple(missing))
 
 
 class _Solver:
@@ -271,6 +319,26 @@ class _Solver:
     def setups(self) -> int:
         """How often a solver was set up."""
         return sum(problem.setups for problem in (self._compiled or {}).values())
+
+    def claims(self, steps: Iterable[Mapping[str, float]], polish: bool, missing: list[Missing]) -> Iterator[Claim]:
+        """Points at all parameter values; where a given problem has none, what is proved goes to ``missing``.
+
+        SolveError where it has none anywhere.
+        """
+        failed, count = None, 0
+        for number, values in enumerate(steps):
+            try:
+                claim = self.claim(values, polish)
+            except SolveError as error:
+                if not isinstance(self._formulation, GivenProblem):
+                    raise
+                failed = failed or error
+                missing.append(_missing(self._formulation, number, values, error))
+                continue
+            count += 1
+            yield claim
+        if failed is not None and count == 0:
+            raise failed
 
     def claim(self, values: Mapping[str, float], polish: bool) -> Claim:
         """Return the point at the given parameter values, not certified yet."""
@@ -296,6 +364,21 @@ class _Solver:
         except NotUpdatable as error:
             self.recompiled = error.names
             return {}
+
+
+def _missing(given: GivenProblem, number: int, values: Mapping[str, float], error: SolveError) -> Missing:
+    """Return what is proved of a problem where no solution was found; its parameters keep their own values."""
+    before = {name: parameter.value for name, parameter in given.parameters.items()}
+    try:
+        for name, parameter in given.parameters.items():
+            parameter.value = values[name]
+        proof = proved(given.primal, CERTIFY)
+    finally:
+        for name, parameter in given.parameters.items():
+            parameter.value = before[name]
+    if proof.status in ("infeasible", "unbounded"):
+        return Missing(number, dict(values), proof.status, proof.words)
+    return Missing(number, dict(values), "undecided", str(error))
 
 
 def _points(formulation: Any, grid: Mapping[str, Any], product: bool) -> list[dict[str, float]]:

@@ -1,9 +1,9 @@
-r"""Which bandwidths of the Gaussian kernel are worth a grid: chosen from the distances of the samples.
+r"""Bandwidths of the Gaussian kernel that are worth a grid, chosen from the distances of the samples.
 
 At a bandwidth far below the distance of neighbours the Gram is an identity: no sample says anything of another. Far
-above the largest distance it is constant: all samples are the same point, and what is left of their differences is
-below what can be computed. Most of the 50 bandwidths from 1e-4 to 1e4 of Davenport, Baraniuk & Scott (2010) are one or
-the other on standardised data.
+above the largest distance it is constant: all samples are the same point, up to differences too small to be computed.
+Most of the 50 bandwidths from 1e-4 to 1e4 of Davenport, Baraniuk & Scott (2010) are one or the other on standardised
+data.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from paretoclf.common.checks import Array, Mask, check_count, check_increasing
 from paretoclf.common.errors import BandwidthWarning, InputError
 from paretoclf.problem.samples import check_samples, dense
 
-#: Samples that distances are taken of; of more, so many drawn at random.
+#: Largest number of samples whose distances are computed; of more, so many are drawn at random.
 SAMPLED = 1000
 #: Identity: for half of the samples the kernel value with the nearest other one is below this.
 ALONE = 1e-2
@@ -46,23 +46,25 @@ class DistanceQuantiles:
 
     @classmethod
     def of(cls, X: Any) -> DistanceQuantiles:
-        """Measure them."""
-        A = check_samples(X)
-        if A.shape[0] > SAMPLED:
-            A = A[np.sort(np.random.default_rng(0).permutation(A.shape[0])[:SAMPLED])]
-        points = np.unique(dense(A), axis=0)
+        """Measure the distances of some samples."""
+        samples = check_samples(X)
+        if samples.shape[0] > SAMPLED:
+            order = np.random.default_rng(0).permutation(samples.shape[0])
+            samples = samples[np.sort(order[:SAMPLED])]
+        points = np.unique(dense(samples), axis=0)
         if points.shape[0] < 2:
             raise InputError("X must hold at least two different samples to choose bandwidths from")
         pairs = pdist(points)
-        each = squareform(pairs)
-        np.fill_diagonal(each, np.inf)
-        low, median, high = (float(q) for q in np.quantile(pairs, (0.05, 0.5, 0.95)))
-        return cls(float(np.median(each.min(axis=1))), low, median, high)
+        distances = squareform(pairs)
+        np.fill_diagonal(distances, np.inf)
+        nearest = float(np.median(distances.min(axis=1)))
+        low, median, high = (float(quantile) for quantile in np.quantile(pairs, (0.05, 0.5, 0.95)))
+        return cls(nearest, low, median, high)
 
 
 @dataclass(frozen=True)
 class JudgedBandwidths:
-    """Bandwidths, shape (s,), and which of them make an identity or a constant of the Gram."""
+    """Bandwidths, shape (s,), with masks of those that make an identity or a constant of the Gram."""
 
     values: Array
     identity: Mask
@@ -71,7 +73,7 @@ class JudgedBandwidths:
 
     @property
     def useful(self) -> Array:
-        """Those that do neither."""
+        """Bandwidths that make neither an identity nor a constant of the Gram."""
         return self.values[~(self.identity | self.constant)]
 
     def __str__(self) -> str:
@@ -90,7 +92,7 @@ class JudgedBandwidths:
 
 
 def judge_bandwidths(X: Any, values: Any) -> JudgedBandwidths:
-    """Say which bandwidths make an identity or a constant of the Gram of some samples.
+    """Find the bandwidths that make an identity or a constant of the Gram of some samples.
 
     Parameters
     ----------
@@ -107,7 +109,8 @@ def judge_bandwidths(X: Any, values: Any) -> JudgedBandwidths:
     >>> judge_bandwidths(X, np.geomspace(1e-4, 1e4, 9)).useful
     array([ 1., 10.])
     """
-    bandwidths, distances = check_increasing(values, "bandwidths"), DistanceQuantiles.of(X)
+    bandwidths = check_increasing(values, "bandwidths")
+    distances = DistanceQuantiles.of(X)
     alone = np.exp(-0.5 * (distances.nearest / bandwidths) ** 2) < ALONE
     same = np.exp(-0.5 * (distances.high / bandwidths) ** 2) > SAME
     return JudgedBandwidths(bandwidths, alone, same, distances)
@@ -120,7 +123,7 @@ def bandwidth_grid(X: Any, count: int = 12) -> Array:
     ----------
     X : array or sparse matrix of shape (n, d)
     count : int
-        How many, at least 1; one alone is their geometric mean.
+        Number of bandwidths, at least 1; one alone is the geometric mean of both ends.
 
     Raises
     ------
@@ -137,16 +140,19 @@ def bandwidth_grid(X: Any, count: int = 12) -> Array:
     check_count(count, "count", 1)
     distances = DistanceQuantiles.of(X)
     low, high = 0.5 * distances.low, 2.0 * distances.median
-    return np.array([np.sqrt(low * high)]) if count == 1 else np.geomspace(low, high, int(count))
+    if count == 1:
+        return np.array([np.sqrt(low * high)])
+    return np.geomspace(low, high, int(count))
 
 
 def warn_of_bandwidths(X: Any, values: Array) -> None:
-    """Give a BandwidthWarning that names what is useless."""
+    """Give a BandwidthWarning that names the useless bandwidths."""
     judged = judge_bandwidths(X, values)
     if str(judged):
         warnings.warn(f"{judged}; bandwidth_grid(X) chooses useful ones", BandwidthWarning, stacklevel=3)
 
 
 def _listed(values: Array) -> str:
-    shown = ", ".join(f"{v:.3g}" for v in values[:3])
+    """Write out the first three values and, of more, the last and how many there are."""
+    shown = ", ".join(f"{value:.3g}" for value in values[:3])
     return shown if values.size <= 3 else f"{shown}, ... {values[-1]:.3g} ({values.size} values)"

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from paretoclf.common.checks import Array, Index
-from paretoclf.path.maps.map import CostPlane, map_costs
-from paretoclf.path.maps.polygon import borders
+from paretoclf.path.cost_plane.cost_plane import CostPlane, map_costs
+from paretoclf.path.regions.polygon import borders
 from paretoclf.problem.gram import Gram
 from paretoclf.roc.criteria import Criterion
 from paretoclf.roc.folds import each
@@ -35,7 +35,7 @@ class PlaneErrors:
     fnr: Array
 
     def best(self, criterion: Criterion) -> tuple[int, Step]:
-        """Number of the best point, and its rates; ties as of `choose`, of points in no order."""
+        """Position of the best point, and its rates; ties as of `choose`, of points in no order."""
         step = choose(criterion, self.fpr, self.fnr)
         return step.cell[0], step
 
@@ -43,43 +43,50 @@ class PlaneErrors:
 def plane_errors(cross: CrossValidation, costs: tuple[float, float]) -> PlaneErrors:
     """Map the square ``costs x costs`` for each bandwidth and fold, and count the errors in its cells."""
     bandwidths = cross.axes["bandwidth"]
-    tasks = [(cross.X, cross.y, cross.kernel_of(k), cross.folds, costs) for k in range(bandwidths.size)]
+    kernels = [cross.kernel_of(k) for k in range(bandwidths.size)]
+    tasks = [(cross.X, cross.y, kernel, cross.folds, costs) for kernel in kernels]
     found = each(_points, tasks, "maps", n_jobs=cross.n_jobs, progress=cross.progress)
-    points = np.concatenate([where for where, _ in found])
+    points = np.concatenate([inside for inside, _ in found])
     counts = np.concatenate([count for _, count in found])
-    owner = np.repeat(bandwidths, [len(where) for where, _ in found])
-    return PlaneErrors(
-        owner, points[:, 0], points[:, 1], counts[:, 0] / cross.arrays.n_minus, counts[:, 1] / cross.arrays.n_plus
-    )
+    bandwidth = np.repeat(bandwidths, [len(inside) for inside, _ in found])
+    sizes = cross.arrays.n_minus, cross.arrays.n_plus
+    fpr, fnr = (counts / sizes).T
+    return PlaneErrors(bandwidth, points[:, 0], points[:, 1], fpr, fnr)
 
 
 def _points(X: object, y: Array, kernel: object, folds: Folds, costs: tuple[float, float]) -> tuple[Array, Index]:
     """Points (q, 2) in the cells of all folds' maps, and the false positives and false negatives there (q, 2)."""
     gram = Gram(X, kernel, free_origin=True)
-    maps, where = [], []
+    maps, inside = [], []
     for problem, new, labels in problems_of(gram, y, folds):
         found = map_costs(problem, costs, costs, progress=False)
-        where.append(found.error_map(new, labels).inside)
+        inside.append(found.error_map(new, labels).inside)
         maps.append((found, new, labels))
-    points = np.concatenate(where)
-    return points, sum((counts_at(*one, points) for one in maps), start=np.zeros((len(points), 2), dtype=np.int64))
+    points = np.concatenate(inside)
+    counts = np.zeros((len(points), 2), dtype=np.int64)
+    for found, new, labels in maps:
+        counts += counts_at(found, new, labels, points)
+    return points, counts
 
 
 def counts_at(found: CostPlane, X: Array, y: Array, points: Array) -> Index:
     """False positives and false negatives of a map at many costs, shape (q, 2)."""
-    at = np.column_stack([np.ones(len(points)), points])
-    owner, depth = np.zeros(len(points), dtype=np.int64), np.full(len(points), -np.inf)
+    homogeneous = np.column_stack([np.ones(len(points)), points])
+    owner = np.zeros(len(points), dtype=np.int64)  # the region that a point is in, the deepest of several
+    depth = np.full(len(points), -np.inf)
     for k, region in enumerate(found.regions):
-        lo, hi = region.polygon.min(axis=0), region.polygon.max(axis=0)
-        near = np.flatnonzero(((points >= lo) & (points <= hi)).all(axis=1))
-        inside = (at[near] @ np.array(borders(region.polygon)).T).min(axis=1)
+        low, high = region.polygon.min(axis=0), region.polygon.max(axis=0)
+        near = np.flatnonzero(((points >= low) & (points <= high)).all(axis=1))
+        slack = homogeneous[near] @ np.array(borders(region.polygon)).T
+        inside = slack.min(axis=1)
         deeper = inside > depth[near]
-        owner[near[deeper]], depth[near[deeper]] = k, inside[deeper]
+        owner[near[deeper]] = k
+        depth[near[deeper]] = inside[deeper]
     counts = np.zeros((len(points), 2), dtype=np.int64)
     used = np.unique(owner)
     for k, scores in zip(used, found.each_score_map(X, used), strict=True):
         here = np.flatnonzero(owner == k)
-        positive = at[here] @ scores.T >= 0
+        positive = homogeneous[here] @ scores.T >= 0
         counts[here, 0] = np.count_nonzero(positive[:, y < 0], axis=1)
         counts[here, 1] = np.count_nonzero(~positive[:, y > 0], axis=1)
     return counts

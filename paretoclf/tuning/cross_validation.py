@@ -15,7 +15,7 @@ import numpy as np
 from paretoclf.common.checks import Array, Rng, check_labels, refuse_weights_of_0, what_it_is
 from paretoclf.common.errors import InputError
 from paretoclf.common.threads import one_thread
-from paretoclf.path.cost import Path, trace_costs
+from paretoclf.path.svm.cost_path import Path, trace_costs
 from paretoclf.problem.costs import CostLine, Costs, SampleCosts
 from paretoclf.problem.gram import Gram
 from paretoclf.problem.kernels import Precomputed
@@ -126,7 +126,8 @@ def cross_validated_surface(
     parts = folds_of(svm.y, folds, rng)
     with one_thread(svm.y.size):
         scores = held_out(AlongLine(Samples.of(svm, transformer), start, stop), parts, n_jobs)
-    return ErrorSurface(tuple(scores), tuple(svm.y[test] for _, test in parts), _line(start, stop))
+    labels = tuple(svm.y[test] for _, test in parts)
+    return ErrorSurface(tuple(scores), labels, _line(start, stop))
 
 
 def cross_validated_sweep(
@@ -155,8 +156,8 @@ def cross_validated_sweep(
     folds, rng, transformer, n_jobs
         As for `cross_validated_errors`.
     extras : dict from str to array of shape (n, ...), optional
-        What else is known of each sample (weights, a protected attribute, ...): make is called with those of the
-        training part, by name, as ``make(X, y, weights=...)``. The transformer does not see them.
+        Other data of each sample (weights, a protected attribute, ...): make is called with those of the training part,
+        by name, as ``make(X, y, weights=...)``. The transformer does not see them.
     **grid
         Parameters and options of `sweep`, such as ``C=[0.1, 1.0, 10.0]``.
 
@@ -189,14 +190,18 @@ def cross_validated_sweep(
     samples, labels = check_samples(X), check_labels(y, of=X)
     if samples.shape[0] != labels.size:
         raise InputError(f"y must have one label per sample ({samples.shape[0]}), got {labels.size}")
-    known = {name: each if hasattr(each, "tocsr") else np.asarray(each) for name, each in (extras or {}).items()}
-    for name, each in known.items():
+    checked: dict[str, Any] = {}
+    for name, given in (extras or {}).items():
+        each = given if hasattr(given, "tocsr") else np.asarray(given)
         if each.shape[:1] != labels.shape:
             raise InputError(f"extras: {name} must have one row per sample ({labels.size}), got shape {each.shape}")
+        checked[name] = each
     parts = folds_of(labels, folds, rng)
+    trainer = _Sweeper(make, FoldSamples(samples, transformer), labels, grid, checked)
     with one_thread(labels.size):
-        found = held_out(_Sweeper(make, FoldSamples(samples, transformer), labels, grid, known), parts, n_jobs)
-    return grid_errors([scores for scores, _ in found], [labels[test] for _, test in parts], found[0][1])
+        found = held_out(trainer, parts, n_jobs)
+    parameters = found[0][1]
+    return grid_errors([scores for scores, _ in found], [labels[test] for _, test in parts], parameters)
 
 
 @dataclass(frozen=True)
@@ -210,7 +215,7 @@ class _Sweeper:
     extras: Mapping[str, Any]
 
     def __call__(self, train: Rows) -> Callable[[Rows], tuple[Array, dict[str, Array]]]:
-        """Sweep that of some samples; what is returned has scores of others, and the points of the grid."""
+        """Sweep the formulation of some samples; the function returned gives others' scores and the points."""
         part = self.features.part(train)
         extras = {name: each[train] for name, each in self.extras.items()}
         solved = sweep(self.make(part.X, self.y[train], **extras), **{"progress": False, **self.grid})
@@ -283,7 +288,8 @@ def cross_validated_roc(
     start, stop : Costs, pair (C_plus, C_minus), or SampleCosts
         The line, as for `trace`.
     vary : {"both", "asymmetry", "intercept"}, or several of them
-        What is chosen: t and the threshold; t alone; the threshold at t alone. Several go along the same paths.
+        Parameters that are chosen: t and the threshold; t alone; the threshold at t alone. Several go along the same
+        paths.
     folds, repeats, inner : int
         Outer folds, how many partitions into such, and validation folds inside of each training part.
     t : float, optional
@@ -328,13 +334,15 @@ def cross_validated_roc(
     line = _line(start, stop)
     if t is None and line is not None:
         t = symmetric_t(SimpleNamespace(costs=line.at))
-    choose = ByValidation(AlongLine(Samples.of(svm, transformer), start, stop), svm.y, several, inner, t, n_grid)
+    trainer = AlongLine(Samples.of(svm, transformer), start, stop)
+    choose = ByValidation(trainer, svm.y, several, inner, t, n_grid)
     with one_thread(svm.y.size):
         found = nested_rocs(svm.y, choose, folds=folds, repeats=repeats, rng=rng, n_jobs=n_jobs, progress=progress)
     return found[vary] if isinstance(vary, str) else found
 
 
 def _line(start: Any, stop: Any) -> CostLine | None:
+    """Line of the cost plane between both ends; None where each sample has costs of its own."""
     if isinstance(start, SampleCosts) or isinstance(stop, SampleCosts):
         return None
     return CostLine(Costs(*start), Costs(*stop))
@@ -342,13 +350,13 @@ def _line(start: Any, stop: Any) -> CostLine | None:
 
 @dataclass(frozen=True)
 class TrainingPart:
-    """Some samples of a problem: what to trace on, and the scores of other samples along what was traced."""
+    """Some samples of a problem: the problem to trace, and the scores of other samples along its paths."""
 
     problem: Weighted
     part: Part = field(repr=False)
 
     def trace(self, start: Any, stop: Any, hub: Path | None = None) -> Path:
-        """The path of the part along a line."""
+        """Trace the path of the part along a line."""
         return trace_costs(self.problem, start, stop, hub=hub, progress=False)
 
     def scores(self, path: Path, rows: Rows) -> PathScores:
@@ -358,7 +366,7 @@ class TrainingPart:
 
 @dataclass(frozen=True)
 class Samples:
-    """What is needed of a problem to train on parts of it, not what it has computed."""
+    """Data of a problem, without its computed values, to train on parts of it."""
 
     X: Any
     y: Array
@@ -369,21 +377,23 @@ class Samples:
 
     @classmethod
     def of(cls, svm: Weighted, transformer: Any) -> Samples:
-        """Take them from a 2C-SVM."""
+        """Take the data from a 2C-SVM."""
         gram = svm.gram
         refuse_weights_of_0(svm.sample_weight, "where errors on samples that are held out are counted")
         rank = None if gram.pivots is None else gram.pivots.size
         made = cls(gram.X, svm.y, svm.sample_weight, gram.kernel, rank, transformer)
-        made._features()  # which refuse what does not go together
+        made._features()  # refuses a transformer with a kernel matrix
         return made
 
     def part(self, train: Rows) -> TrainingPart:
         """The problem of the samples at some positions, with a transformer fitted to them."""
         part = self._features().part(train)
-        gram = Gram(part.X, self.kernel, None if self.rank is None else min(self.rank, train.size), free_origin=True)
+        rank = None if self.rank is None else min(self.rank, train.size)
+        gram = Gram(part.X, self.kernel, rank, free_origin=True)
         return TrainingPart(LabelledSamples(gram, self.y[train], self.sample_weight[train]), part)
 
     def _features(self) -> FoldSamples:
+        """Samples with their transformer; a kernel matrix has none."""
         return FoldSamples(self.X, self.transformer, isinstance(self.kernel, Precomputed))
 
 
@@ -396,10 +406,12 @@ class AlongLine:
     stop: Any
 
     def __call__(self, train: Rows) -> Callable[[Rows], PathScores]:
-        """Trace on some samples; what is returned scores others."""
+        """Trace the line on some samples, and return a function that scores others along it."""
         part = self.samples.part(train)
-        start, stop = (
-            SampleCosts(e.values[train]) if isinstance(e, SampleCosts) else e for e in (self.start, self.stop)
-        )
-        path = part.trace(start, stop)
+        path = part.trace(_costs_of_part(self.start, train), _costs_of_part(self.stop, train))
         return lambda rows: part.scores(path, rows)
+
+
+def _costs_of_part(costs: Any, train: Rows) -> Any:
+    """Costs of the samples at some positions; costs of two classes are those of any samples."""
+    return SampleCosts(costs.values[train]) if isinstance(costs, SampleCosts) else costs

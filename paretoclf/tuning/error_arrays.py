@@ -28,7 +28,7 @@ from paretoclf.common.files import DamagedFileError
 from paretoclf.common.memory import require_memory
 from paretoclf.common.progress import counted
 from paretoclf.common.resume import Arrays, statement
-from paretoclf.path.nu_grid import NuGrid, nu_grid
+from paretoclf.path.svm.nu_grid import NuGrid, nu_grid
 from paretoclf.problem.gram import Gram
 from paretoclf.problem.kernels import RBF
 from paretoclf.problem.lines import LabelledSamples
@@ -38,7 +38,7 @@ from paretoclf.roc.folds import Rows
 Counts = npt.NDArray[np.float32]
 Folds = Sequence[tuple[Rows, Rows]]
 
-#: What a file to resume from has of `ErrorArrays`.
+#: Attributes of `ErrorArrays` that a file to resume from has.
 _KEPT = ("false_positives", "false_negatives", "trivial", "refused", "evaluated")
 
 #: Held-out scores that are computed at once.
@@ -46,9 +46,10 @@ _SCORES = 1 << 22
 
 
 def problems_of(gram: Gram, y: Array, folds: Folds) -> Iterator[tuple[LabelledSamples, Samples, Array]]:
-    """The problem of each fold, and the samples that it is tested on, with their labels."""
+    """Problem of each fold, and the samples that it is tested on, with their labels."""
     for train, test in folds:
-        yield LabelledSamples(gram.part(train), y[train]), gram.part_of_new(train, test), y[test]
+        problem = LabelledSamples(gram.part(train), y[train])
+        yield problem, gram.part_of_new(train, test), y[test]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,7 +66,7 @@ class ErrorArrays:
     trivial, refused : int array of the same shape
         Folds in which the reduced hulls meet, and in which the solution fails its certificate.
     evaluated : bool array of the same shape
-        Cells that were looked at.
+        Cells that were evaluated.
     n_plus, n_minus, folds : int
         Held-out samples of each class, and folds.
     seconds : float
@@ -90,15 +91,12 @@ class ErrorArrays:
 
     def __repr__(self) -> str:
         sizes = " x ".join(f"{name} {values.size}" for name, values in self.axes.items())
-        out = [
-            f"{int(count.astype(bool).sum())} {name}"
-            for name, count in (("trivial", self.trivial), ("refused", self.refused))
-            if count.any()
-        ]
-        return (
-            f"ErrorArrays({sizes}: {self.cells} cells evaluated{''.join(', ' + each for each in out)}; "
-            f"{self.n_plus} positives, {self.n_minus} negatives, {self.folds} folds, {self.seconds:.1f} s)"
-        )
+        cells = [f"{self.cells} cells evaluated"]
+        for name, count in (("trivial", self.trivial), ("refused", self.refused)):
+            if count.any():
+                cells.append(f"{np.count_nonzero(count)} {name}")
+        samples = f"{self.n_plus} positives, {self.n_minus} negatives, {self.folds} folds"
+        return f"ErrorArrays({sizes}: {', '.join(cells)}; {samples}, {self.seconds:.1f} s)"
 
     @property
     def fpr(self) -> Array:
@@ -122,8 +120,8 @@ class ErrorArrays:
 
     def at(self, cell: tuple[int, ...]) -> dict[str, float]:
         """Parameters of a cell; without the bandwidth where there is none."""
-        found = {name: float(values[k]) for (name, values), k in zip(self.axes.items(), cell, strict=True)}
-        return {name: value for name, value in found.items() if not np.isnan(value)}
+        values = [float(axis[k]) for axis, k in zip(self.axes.values(), cell, strict=True)]
+        return {name: value for name, value in zip(self.axes, values, strict=True) if not np.isnan(value)}
 
 
 # False positives, false negatives, trivial folds, refused folds: whole numbers, one a cell.
@@ -156,73 +154,81 @@ class CrossValidation:
     def __post_init__(self) -> None:
         shape = tuple(values.size for values in self.axes.values())
         require_memory(40 * int(np.prod(shape)), f"error arrays of shape {shape}", "Use fewer points.")
-        held = np.concatenate([self.y[test] for _, test in self.folds])
-        self.arrays = ErrorArrays(
-            self.axes,
-            np.full(shape, np.nan, dtype=np.float32),
-            np.full(shape, np.nan, dtype=np.float32),
-            np.zeros(shape, dtype=np.int16),
-            np.zeros(shape, dtype=np.int16),
-            np.zeros(shape, dtype=np.bool_),
-            int((held > 0).sum()),
-            int((held < 0).sum()),
-            len(self.folds),
-        )
+        self.arrays = self._empty(shape)
         if self.resume is not None and Path(self.resume).exists():
             self._read(Path(self.resume))
 
+    def _empty(self, shape: tuple[int, ...]) -> ErrorArrays:
+        """Arrays without an evaluated cell."""
+        held = np.concatenate([self.y[test] for _, test in self.folds])
+        n_plus, n_minus = int((held > 0).sum()), int((held < 0).sum())
+        unknown = np.full(shape, np.nan, dtype=np.float32)
+        no_fold = np.zeros(shape, dtype=np.int16)
+        evaluated = np.zeros(shape, dtype=np.bool_)
+        arrays = unknown, unknown.copy(), no_fold, no_fold.copy(), evaluated
+        return ErrorArrays(self.axes, *arrays, n_plus, n_minus, len(self.folds))
+
     def evaluate(self, cells: Mask) -> ErrorArrays:
         """Count the errors of these cells, as far as they are not known, and return all that are."""
-        arrays = self.arrays
-        new = cells & ~arrays.evaluated
+        new = cells & ~self.arrays.evaluated
         todo = [k for k in range(new.shape[0]) if new[k].any()]
-        tasks = [delayed(_one)(self.X, self.y, self.kernel_of(k), self.folds, self.count, new[k], k) for k in todo]
+        tasks = []
+        for k in todo:
+            problem = self.X, self.y, self.kernel_of(k), self.folds
+            tasks.append(delayed(_one)(*problem, self.count, new[k], k))
         found: Iterator[Any] = Parallel(n_jobs=self.n_jobs, return_as="generator_unordered")(tasks)
-        for k, counts, seconds in counted(found, "bandwidths", len(todo), self.progress if len(todo) > 1 else False):
-            fp, fn, trivial, refused = counts
-            here = new[k]
-            none = (trivial + refused) > 0
-            for array, values in (
-                (arrays.false_positives, np.where(none, np.nan, fp)),
-                (arrays.false_negatives, np.where(none, np.nan, fn)),
-                (arrays.trivial, trivial),
-                (arrays.refused, refused),
-            ):
-                array[k][here] = values[here]
-            arrays.evaluated[k][here] = True
-            self.arrays = replace(arrays, seconds=self.arrays.seconds + seconds)
+        progress = self.progress if len(todo) > 1 else False
+        for k, counts, seconds in counted(found, "bandwidths", len(todo), progress):
+            self._enter(k, new[k], counts)
+            self.arrays = replace(self.arrays, seconds=self.arrays.seconds + seconds)
             if self.resume is not None:
                 self._write(Path(self.resume))
         return self.arrays
+
+    def _enter(self, k: int, cells: Mask, counts: Totals) -> None:
+        """Enter the counts of some cells of the k-th bandwidth."""
+        fp, fn, trivial, refused = counts
+        no_classifier = (trivial + refused) > 0
+        arrays = self.arrays
+        for array, values in (
+            (arrays.false_positives, np.where(no_classifier, np.nan, fp)),
+            (arrays.false_negatives, np.where(no_classifier, np.nan, fn)),
+            (arrays.trivial, trivial),
+            (arrays.refused, refused),
+        ):
+            array[k][cells] = values[cells]
+        arrays.evaluated[k][cells] = True
 
     def kernel_of(self, k: int) -> Any:
         """Kernel of the k-th bandwidth."""
         return RBF(float(self.axes["bandwidth"][k])) if self.kernel is None else self.kernel
 
     def number_of(self, bandwidth: float) -> int:
-        """Which bandwidth this is; of a kernel without any the only one."""
+        """Position of a bandwidth on its axis; 0 for a kernel without bandwidth."""
         return 0 if np.isnan(bandwidth) else int(np.searchsorted(self.axes["bandwidth"], bandwidth))
 
     def problem(self, k: int) -> LabelledSamples:
-        """All samples, with the kernel of the k-th bandwidth."""
+        """Problem of all samples, with the kernel of the k-th bandwidth."""
         return LabelledSamples(Gram(self.X, self.kernel_of(k), free_origin=True), self.y)
 
     @property
     def _form(self) -> Arrays:
-        """The arrays that the file to resume from holds."""
+        """Names and shapes of the arrays that the file to resume from holds."""
         return Arrays({"seconds": (), **dict.fromkeys(_KEPT, self.arrays.shape)}, "resume")
 
     @cached_property
     def _problem(self) -> str:
-        """States everything that the counts depend on."""
+        """Statement of everything that the counts depend on."""
         names = ("X", "y", "axes", "kernel", "folds", "count")
         return statement("error arrays", {name: getattr(self, name) for name in names})
 
     def _write(self, file: Path) -> None:
+        """Write the arrays to a file to resume from."""
         kept = {name: getattr(self.arrays, name) for name in _KEPT}
         self._form.write(file, {**kept, "seconds": np.array(self.arrays.seconds)}, self._problem)
 
     def _read(self, file: Path) -> None:
+        """Read the arrays from a file to resume from; InputError if it has those of another problem."""
         try:
             stored = self._form.read(file, self._problem)
         except DamagedFileError as error:  # which is perhaps not ours to overwrite
@@ -233,8 +239,10 @@ class CrossValidation:
 
 
 def _one(X: Any, y: Array, kernel: Any, folds: Folds, count: Counter, cells: Mask, k: int) -> tuple[int, Any, float]:
+    """Position of a bandwidth, the counts of its cells, and the time of the processor that these took."""
     began = time.process_time()
-    return k, count(Gram(X, kernel, free_origin=True), y, folds, cells), time.process_time() - began
+    counts = count(Gram(X, kernel, free_origin=True), y, folds, cells)
+    return k, counts, time.process_time() - began
 
 
 @dataclass(frozen=True)
@@ -245,31 +253,39 @@ class CountGrid:
     nu_minus: Array
 
     def __call__(self, gram: Gram, y: Array, folds: Folds, cells: Mask) -> Totals:
-        """Count them at the given cells, shape (p, m)."""
-        fp, fn, trivial, refused = np.zeros((4, *cells.shape))
+        """Count errors at the given cells, shape (p, m)."""
+        totals = np.zeros((4, *cells.shape))
         for problem, new, labels in problems_of(gram, y, folds):
             for box in _boxes(cells):
-                grid = nu_grid(problem, self.nu_plus[box[0].ravel()], self.nu_minus[box[1].ravel()], progress=False)
-                counts = count_errors(grid, new, labels)
-                for total, part in zip((fp, fn, trivial, refused), (*counts, grid.trivial, grid.refused), strict=True):
+                rows, columns = (index.ravel() for index in box)
+                grid = nu_grid(problem, self.nu_plus[rows], self.nu_minus[columns], progress=False)
+                fp, fn = count_errors(grid, new, labels)
+                for total, part in zip(totals, (fp, fn, grid.trivial, grid.refused), strict=True):
                     total[box] += part
+        fp, fn, trivial, refused = totals
         return fp, fn, trivial, refused
 
 
 def count_errors(grid: NuGrid, X: Any, y: Array) -> tuple[Index, Index]:
     """False positives and false negatives at every point of a grid, shape (p, m) each; 0 where nothing is predicted."""
-    p, m = grid.rho.shape
-    fp, fn = np.zeros((2, p, m), dtype=np.int64)
-    block = max(1, _SCORES // (p * m))
+    shape = grid.rho.shape
+    fp, fn = np.zeros((2, *shape), dtype=np.int64)
+    block = max(1, _SCORES // grid.rho.size)
     for first in range(0, y.size, block):
-        scores, labels = grid.scores(X[first : first + block]), y[first : first + block]
+        part = slice(first, first + block)
+        scores, labels = grid.scores(X[part]), y[part]
         fp += np.count_nonzero(scores[:, :, labels < 0] >= 0, axis=2)
         fn += np.count_nonzero(scores[:, :, labels > 0] < 0, axis=2)
     return fp, fn
 
 
 def _boxes(cells: Mask) -> list[tuple[Any, Any]]:
-    """Cells as few products of rows and columns (indices as of `numpy.ix_`): rows that want the same are one."""
-    patterns, which = np.unique(cells, axis=0, return_inverse=True)
-    wanted = [k for k, pattern in enumerate(patterns) if pattern.any()]
-    return [(np.flatnonzero(which.ravel() == k)[:, None], np.flatnonzero(patterns[k])[None]) for k in wanted]
+    """Cover cells with few products of rows and columns (indices of `numpy.ix_`); rows with the same cells are one."""
+    patterns, pattern_of_row = np.unique(cells, axis=0, return_inverse=True)
+    boxes = []
+    for k, pattern in enumerate(patterns):
+        if pattern.any():
+            rows = np.flatnonzero(pattern_of_row.ravel() == k)
+            columns = np.flatnonzero(pattern)
+            boxes.append((rows[:, None], columns[None]))
+    return boxes

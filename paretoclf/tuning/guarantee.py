@@ -37,7 +37,7 @@ class Guarantee:
     ----------
     alpha, delta : float
     negatives : int
-        How many were left out.
+        Number of negatives that were left out.
     rank : int
         k: the threshold is just above the k-th smallest of their scores.
     bound : float
@@ -70,7 +70,7 @@ class ShiftedRule(Rule):
     shift : float
         Added to its scores.
     guarantee : Guarantee, optional
-        What was proved of it.
+        Guarantee that was proved for it.
     """
 
     rule: Any = field(repr=False)
@@ -102,12 +102,13 @@ def negatives_needed(alpha: float, delta: float) -> int:
     59
     """
     alpha, delta = check_share(alpha, "alpha"), check_share(delta, "delta")
-    m = max(1, int(np.ceil(np.log(delta) / np.log1p(-alpha))))
-    while m > 1 and (1 - alpha) ** (m - 1) <= delta:  # the logarithms are rounded
-        m -= 1
-    while (1 - alpha) ** m > delta:
-        m += 1
-    return m
+    rounded = np.log(delta) / np.log1p(-alpha)
+    needed = max(1, int(np.ceil(rounded)))
+    while needed > 1 and (1 - alpha) ** (needed - 1) <= delta:
+        needed -= 1
+    while (1 - alpha) ** needed > delta:
+        needed += 1
+    return needed
 
 
 def order_statistic(negatives: int, alpha: float, delta: float) -> tuple[int, float]:
@@ -151,7 +152,7 @@ def guaranteed(rule: Any, X_negatives: Any, alpha: float, delta: float) -> Shift
     Returns
     -------
     ShiftedRule
-        With its `Guarantee`.
+        The shifted classifier, with its `Guarantee`.
 
     Raises
     ------
@@ -186,6 +187,7 @@ def guaranteed(rule: Any, X_negatives: Any, alpha: float, delta: float) -> Shift
 def threshold_of(scores: Array, alpha: float, delta: float) -> Guarantee:
     """Return the guarantee and its threshold from the scores of left-out negatives."""
     rank, bound = order_statistic(scores.size, alpha, delta)
-    at = float(np.partition(scores, rank - 1)[rank - 1])
-    above = max(at + _BEYOND * float(np.abs(scores).max()), float(np.nextafter(at, np.inf)))
+    ranked = float(np.partition(scores, rank - 1)[rank - 1])
+    distance = _BEYOND * float(np.abs(scores).max())
+    above = max(ranked + distance, float(np.nextafter(ranked, np.inf)))
     return Guarantee(float(alpha), float(delta), scores.size, rank, bound, above)

@@ -19,7 +19,7 @@ from paretoclf.path.tracing import trace
 
 
 class LeastLoss(NamedTuple):
-    """Where the held-out loss is least: t, the parameter there (t if several move), and the loss."""
+    """Least held-out loss: its t, the parameter there (t if several depend on t), and the loss."""
 
     t: float
     parameter: float
@@ -28,7 +28,7 @@ class LeastLoss(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class HeldOutLoss:
-    """The mean squared error on samples that were held out, at every t of a line of parameters.
+    """Mean squared error on samples that were held out, at every t of a line of parameters.
 
     Attributes
     ----------
@@ -37,11 +37,11 @@ class HeldOutLoss:
     pieces : array of shape (k, 3)
         The loss on a piece is ``c0 + c1 s + c2 s**2`` where s goes from 0 to 1 on it.
     parameter : str
-        The one parameter that moves, if it is a number, else ``"t"``.
+        The one parameter that depends on t, if it is a number, else ``"t"``.
     ends : (float, float)
         Its values at t = 0 and t = 1.
     paths : tuple of ProblemPath
-        Those of the folds.
+        Paths of the folds.
     """
 
     t: Array
@@ -51,32 +51,39 @@ class HeldOutLoss:
     paths: tuple[Any, ...] = field(repr=False)
 
     def value(self, t: float | None = None, /, **parameter: float) -> float:
-        """The loss at t, or at a value of the parameter: ``loss.value(lam=3.0)``."""
+        """Loss at t, or at a value of the parameter: ``loss.value(lam=3.0)``."""
         if (t is None) == (not parameter) or not {self.parameter}.issuperset(parameter):
             raise InputError(f"t or {self.parameter} must be given, got {', '.join(parameter) or 'none'}")
-        first, last = self.ends
-        at = float(parameter[self.parameter] - first) / (last - first) if t is None else float(t)
+        if t is None:
+            first, last = self.ends
+            at = float(parameter[self.parameter] - first) / (last - first)
+        else:
+            at = float(t)
         low, high = self.t[0], self.t[-1]
         if not low <= at <= high:
             raise InputError(f"t must lie between {low:g} and {high:g}, got {at:g}")
-        j = int(np.clip(np.searchsorted(self.t, at, side="right") - 1, 0, len(self.pieces) - 1))
-        s = (at - self.t[j]) / (self.t[j + 1] - self.t[j])
-        return float(np.polynomial.polynomial.polyval(s, self.pieces[j]))
+        last_piece = len(self.pieces) - 1
+        j = int(np.clip(np.searchsorted(self.t, at, side="right") - 1, 0, last_piece))
+        left, right = self.t[j : j + 2]
+        share = (at - left) / (right - left)
+        return float(np.polynomial.polynomial.polyval(share, self.pieces[j]))
 
     def minimum(self) -> LeastLoss:
-        """Where it is least, exactly: of several such t the first.
+        """Find the least loss, exactly; of several t with the same loss the first.
 
         It was chosen on the labels that judge it, so the loss there flatters it a little.
         """
-        _, c1, c2 = self.pieces.T
-        vertex = np.divide(-0.5 * c1, c2, out=np.zeros_like(c1), where=c2 > 0.0).clip(0.0, 1.0)
+        _, linear, quadratic = self.pieces.T
+        vertex = np.divide(-0.5 * linear, quadratic, out=np.zeros_like(linear), where=quadratic > 0.0).clip(0.0, 1.0)
         shares = np.stack([np.zeros_like(vertex), vertex, np.ones_like(vertex)], axis=1)
         powers = np.stack([np.ones_like(shares), shares, shares**2], axis=2)
         losses = np.einsum("ksp,kp->ks", powers, self.pieces)
-        j, k = np.unravel_index(int(losses.argmin()), losses.shape)
-        t = float(self.t[j] + shares[j, k] * (self.t[j + 1] - self.t[j]))
+        best = np.unravel_index(int(losses.argmin()), losses.shape)
+        left, right = self.t[best[0] : best[0] + 2]
+        t = float(left + shares[best] * (right - left))
         first, last = self.ends
-        return LeastLoss(t, (1.0 - t) * first + t * last, float(losses[j, k]))
+        parameter = (1.0 - t) * first + t * last
+        return LeastLoss(t, parameter, float(losses[best]))
 
     def __repr__(self) -> str:
         least = self.minimum()
@@ -115,7 +122,7 @@ def cross_validated_loss(
     Raises
     ------
     InputError
-        If an argument is not what it must be, or coefficients are parabolas in the parameter.
+        If an argument is not as above, or coefficients are parabolas in the parameter.
 
     Examples
     --------
@@ -142,36 +149,50 @@ def cross_validated_loss(
         path = trace(*build(train))
         paths.append(path)
         residuals.append(_residuals(path, X[test], y[test], coef, intercept))
-    lines = [[(name, np.ravel(value).tolist()) for end in path.ends for name, value in end.items()] for path in paths]
-    if any(line != lines[0] for line in lines):
+    first_line = _line_of(paths[0])
+    if any(_line_of(path) != first_line for path in paths):
         raise InputError("build must return the same start and stop for every fold")
     last = min(float(path.t[-1]) for path in paths)
     knots = np.unique(np.concatenate([path.breakpoints for path in paths]).clip(0.0, last))
-    total = sum((_parabolas(knots, *each) for each in residuals), np.zeros((knots.size - 1, 3)))
-    moving = paths[0].parameters(0.0)
-    alone = len(moving) == 1 and np.ndim(next(iter(moving.values()))) == 0
-    name = next(iter(moving)) if alone else "t"
-    ends = (float(paths[0].ends[0][name]), float(paths[0].ends[1][name])) if alone else (0.0, 1.0)
+    total = np.zeros((knots.size - 1, 3))
+    for t, values in residuals:
+        total += _parabolas(knots, t, values)
     count = sum(len(test) for _, test in parts)
-    return HeldOutLoss(knots, total / count, name, ends, tuple(paths))
+    parameter, ends = _the_parameter(paths[0])
+    return HeldOutLoss(knots, total / count, parameter, ends, tuple(paths))
+
+
+def _line_of(path: Any) -> list[tuple[str, list[float]]]:
+    """Parameters at both ends of a path, to be compared with those of another one."""
+    return [(name, np.ravel(value).tolist()) for end in path.ends for name, value in end.items()]
+
+
+def _the_parameter(path: Any) -> tuple[str, tuple[float, float]]:
+    """Name and end values of the one parameter that depends on t, if it is a number; else ``"t"``, 0 and 1."""
+    (name, value), *others = path.parameters(0.0).items()
+    if others or np.ndim(value) > 0:
+        return "t", (0.0, 1.0)
+    start, stop = path.ends
+    return name, (float(start[name]), float(stop[name]))
 
 
 def _parts(n: int, folds: Any, rng: Rng) -> list[tuple[Any, Any]]:
     """Training and test rows of each fold."""
+    every = np.arange(n)
     if isinstance(folds, int | np.integer):
         count = check_count(folds, "folds", 2)
         if count > n:
             raise InputError(f"folds must be at most the number of samples, {n}, got {count}")
         tests = np.array_split(check_rng(rng).permutation(n), count)
-        return [(np.setdiff1d(np.arange(n), test), np.sort(test)) for test in tests]
-    parts = [(np.arange(n)[train], np.arange(n)[test]) for train, test in folds]
+        return [(np.setdiff1d(every, test), np.sort(test)) for test in tests]
+    parts = [(every[train], every[test]) for train, test in folds]
     if not parts or not all(train.size and test.size for train, test in parts):
         raise InputError("folds must be at least one (train, test), each with samples to train on and to test")
     return parts
 
 
 def _residuals(path: Any, X: Array, y: Array, coef: str, intercept: str | None) -> tuple[Array, Array]:
-    """The t of both ends of each segment of a path, and the residuals of samples there, shapes (k, 2), (k, 2, n)."""
+    """Ends t of each segment of a path, and the residuals of samples there, shapes (k, 2) and (k, 2, n)."""
     for name in (coef, *([] if intercept is None else [intercept])):
         if name in path.program.parabolas:
             raise InputError(f"{name} must be affine along the path: it is a parabola, whose squared loss is no piece")
@@ -185,12 +206,17 @@ def _residuals(path: Any, X: Array, y: Array, coef: str, intercept: str | None) 
 
 
 def _parabolas(knots: Array, t: Array, residuals: Array) -> Array:
-    """Sum of squares of affine residuals on each stretch between knots: three coefficients in its share."""
+    """Sum of squares of affine residuals between knots: three coefficients in the share of the way to the next knot."""
     long = np.flatnonzero(t[:, 1] > t[:, 0])
     t, residuals = t[long], residuals[long]
-    j = np.clip(np.searchsorted(t[:, 0], 0.5 * (knots[:-1] + knots[1:]), side="right") - 1, 0, len(t) - 1)
-    begin, length = t[j, 0], t[j, 1] - t[j, 0]
-    slope = residuals[j, 1] - residuals[j, 0]
-    first = residuals[j, 0] + ((knots[:-1] - begin) / length)[:, None] * slope
-    moved = (np.diff(knots) / length)[:, None] * slope
-    return np.stack([(first**2).sum(axis=1), 2.0 * (first * moved).sum(axis=1), (moved**2).sum(axis=1)], axis=1)
+    middle = 0.5 * (knots[:-1] + knots[1:])
+    segment = np.clip(np.searchsorted(t[:, 0], middle, side="right") - 1, 0, len(t) - 1)
+    begin, end = t[segment].T
+    slope = residuals[segment, 1] - residuals[segment, 0]
+    before = (knots[:-1] - begin) / (end - begin)
+    first = residuals[segment, 0] + before[:, None] * slope
+    change = (np.diff(knots) / (end - begin))[:, None] * slope
+    constant = (first**2).sum(axis=1)
+    linear = 2.0 * (first * change).sum(axis=1)
+    quadratic = (change**2).sum(axis=1)
+    return np.stack([constant, linear, quadratic], axis=1)

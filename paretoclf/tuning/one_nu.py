@@ -17,7 +17,7 @@ import numpy as np
 
 from paretoclf.common.checks import Array, Index, Mask
 from paretoclf.common.errors import DegeneratePathError, InputError
-from paretoclf.path.nu import trace_hulls
+from paretoclf.path.svm.nu_path import trace_hulls
 from paretoclf.problem.gram import Gram
 from paretoclf.roc.criteria import Criterion
 from paretoclf.roc.scores import PathScores
@@ -29,7 +29,7 @@ _SAME_T = 1e-10
 
 
 def classes_of(nu: float, balanced: bool, y: Array) -> tuple[float, float]:
-    """``(nu_plus, nu_minus)`` of one nu: both the same, or those of a share of the largest nu at asymmetry 1/2."""
+    """Pair ``(nu_plus, nu_minus)`` of one nu: both the same, or those of a share of the largest nu at asymmetry 1/2."""
     if balanced:
         return nu, nu
     sizes = np.array([np.count_nonzero(y > 0), np.count_nonzero(y < 0)])
@@ -44,7 +44,7 @@ class CountBalanced:
     nu: Array
 
     def __call__(self, gram: Gram, y: Array, folds: Folds, cells: Mask) -> Totals:
-        """Count them at the given cells, shape (k,)."""
+        """Count errors at the given cells, shape (k,)."""
         held = held_out_scores(gram, y, folds, self.nu, balanced=True)
         fp = np.count_nonzero(held.scores[held.y < 0] >= 0, axis=0)
         fn = np.count_nonzero(held.scores[held.y > 0] < 0, axis=0)
@@ -59,12 +59,13 @@ class CountShifted:
     criterion: Criterion
 
     def __call__(self, gram: Gram, y: Array, folds: Folds, cells: Mask) -> Totals:
-        """Count them at the given cells, shape (k,)."""
+        """Count errors at the given cells, shape (k,)."""
         held = held_out_scores(gram, y, folds, self.nu, balanced=False)
-        fp, fn = np.zeros((2, cells.size), dtype=np.int64)
+        counts = np.zeros((2, cells.size), dtype=np.int64)
         for k in np.flatnonzero(cells & (held.trivial + held.refused == 0)):
-            _, fp[k], fn[k] = best_shift(held.scores[:, k], held.y, self.criterion)
-        return fp, fn, held.trivial, held.refused
+            _, fp, fn = best_shift(held.scores[:, k], held.y, self.criterion)
+            counts[:, k] = fp, fn
+        return counts[0], counts[1], held.trivial, held.refused
 
 
 def best_shift(scores: Array, y: Array, criterion: Criterion) -> tuple[float, int, int]:
@@ -81,9 +82,12 @@ def best_shift(scores: Array, y: Array, criterion: Criterion) -> tuple[float, in
     (-3.0, 0, 0)
     """
     values = np.unique(scores)
-    wide = max(1.0, float(values[-1] - values[0]))
-    thresholds = np.concatenate([[values[0] - wide], 0.5 * (values[1:] + values[:-1]), [values[-1] + wide]])
-    negatives, positives = np.sort(scores[y < 0]), np.sort(scores[y > 0])
+    smallest, largest = values[[0, -1]]
+    beyond = max(1.0, float(largest - smallest))
+    middle = 0.5 * (values[1:] + values[:-1])
+    thresholds = np.concatenate([[smallest - beyond], middle, [largest + beyond]])
+    negatives = np.sort(scores[y < 0])
+    positives = np.sort(scores[y > 0])
     fp = negatives.size - np.searchsorted(negatives, thresholds)
     fn = np.searchsorted(positives, thresholds)
     (k,) = choose(criterion, fp / negatives.size, fn / positives.size).cell
@@ -111,7 +115,8 @@ def held_out_scores(gram: Gram, y: Array, folds: Folds, nu: Array, balanced: boo
     parts = []
     for problem, new, labels in problems_of(gram, y, folds):
         parts.append(np.full((labels.size, nu.size), np.nan))
-        start, stop = (classes_of(v, balanced, problem.y) for v in (1.0, last))
+        start = classes_of(1.0, balanced, problem.y)
+        stop = classes_of(last, balanced, problem.y)
         try:
             path = trace_hulls(problem, start, stop, certify=False, progress=False)
         except DegeneratePathError:
@@ -120,20 +125,21 @@ def held_out_scores(gram: Gram, y: Array, folds: Folds, nu: Array, balanced: boo
         except InputError:  # the hulls meet at the class means already
             trivial += 1
             continue
-        reached = np.flatnonzero(t <= path.breakpoints[-1])
-        at = np.array([k for k in reached if path.rho(float(t[k])) > 0], dtype=np.int64)
-        trivial += 1
-        trivial[at] -= 1
-        parts[-1][:, at] = _middle(path.scores(new), t[at])
-    return HeldOutScores(np.concatenate(parts), np.concatenate([y[test] for _, test in folds]), trivial, refused)
+        reached = t <= path.breakpoints[-1]
+        reached[reached] = [path.rho(each) > 0 for each in t[reached].tolist()]
+        trivial += ~reached
+        parts[-1][:, reached] = _middle(path.scores(new), t[reached])
+    held_labels = np.concatenate([y[test] for _, test in folds])
+    return HeldOutScores(np.concatenate(parts), held_labels, trivial, refused)
 
 
 def _middle(scores: PathScores, t: Array) -> Array:
     """Scores at t, shape (m, len(t)): at a jump (up to rounding of its place) the mean of both sides."""
-    out, inner = scores(t), scores.t[1:-1]
+    values = scores(t)
+    inner = scores.t[1:-1]
     if inner.size:
         nearest = np.abs(inner[:, None] - t).argmin(axis=0)
         for k in np.flatnonzero(np.abs(inner[nearest] - t) <= _SAME_T):
             j = nearest[k]
-            out[:, k] = 0.5 * (scores.end[:, j] + scores.start[:, j + 1])
-    return np.asarray(out)
+            values[:, k] = 0.5 * (scores.end[:, j] + scores.start[:, j + 1])
+    return np.asarray(values)

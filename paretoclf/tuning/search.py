@@ -35,7 +35,7 @@ class Step:
     fpr, fnr : float
         Rates there, as the search saw them.
     objective : float
-        The criterion's value there; its score where no cell that was compared is allowed.
+        Value of the criterion there; its score where no cell that was compared is allowed.
     allowed : bool
         Whether the criterion is finite there.
     """
@@ -79,54 +79,66 @@ def choose(
     >>> choose(pc.tuning.NeymanPearson(0.1), np.array([0.0, 0.1, 0.2]), np.array([0.5, 0.3, 0.1]))
     Step(cell=(1,), fpr=0.1, fnr=0.3, objective=0.3, allowed=True)
     """
-    tied, (refused, objective) = least(
-        criterion, fpr, fnr, np.ones(fpr.shape, dtype=np.bool_) if among is None else among
-    )
+    among = np.ones(fpr.shape, dtype=np.bool_) if among is None else among
+    tied, (refused, objective) = least(criterion, fpr, fnr, among)
     cell = current
     if cell is None or not tied[cell]:
         cells = fewest(tied, fpr, fnr)
-        away = ((len(cells) * cells - cells.sum(axis=0)) ** 2).sum(axis=1)  # from the centroid, in whole numbers
-        cell = tuple(int(k) for k in cells[np.argmin(away)])
-    return Step(cell, float(fpr[cell]), float(fnr[cell]), float(objective), not refused)
+        from_centroid = len(cells) * cells - cells.sum(axis=0)  # in whole numbers
+        closest = np.argmin((from_centroid**2).sum(axis=1))
+        cell = tuple(int(k) for k in cells[closest])
+    rates = float(fpr[cell]), float(fnr[cell])
+    return Step(cell, *rates, float(objective), not refused)
 
 
 def least(criterion: Criterion, fpr: Array, fnr: Array, among: Mask) -> tuple[Mask, Key]:
-    """Where the criterion is smallest, and its value there: rates and value as the fractions that they stand for.
+    """Cells at which the criterion is smallest, and its value there, in fractions.
 
-    In fractions are compared those that may be smallest, whatever rounding does to floats. Where no cell is allowed it
-    is the smallest score. InputError if the criterion is nan everywhere.
+    Values that may be smallest, whatever rounding does to floats, are compared in fractions. Where no cell is allowed
+    the smallest score is taken. InputError if the criterion is nan everywhere.
     """
-    known, key = among & ~np.isnan(criterion.score(fpr, fnr)), exactly(criterion)
+    known = among & ~np.isnan(criterion.score(fpr, fnr))
     if not known.any():
         raise InputError(
             f"criterion must be a number at some cell, got nan at all {int(among.sum())}: "
             "there is no classifier at any of them"
         )
+    key = exactly(criterion)
     for measure in (criterion, criterion.score):
-        low, high = (
-            np.where(known, measure(*(np.clip(rate + by, 0.0, 1.0) for rate in (fpr, fnr))), np.inf)
-            for by in (-_ROUNDING, _ROUNDING)
-        )
+        low = np.where(known, _with_rounding(measure, fpr, fnr, -_ROUNDING), np.inf)
+        high = np.where(known, _with_rounding(measure, fpr, fnr, _ROUNDING), np.inf)
         near = np.argwhere(np.isfinite(low) & (low <= high.min()))
-        keys = [key(as_fraction(float(fpr[cell])), as_fraction(float(fnr[cell]))) for cell in map(tuple, near)]
+        keys = [key(*_fractions(fpr, fnr, cell)) for cell in near]
         best = min(keys, default=(True, Fraction(0)))
         if not best[0]:
             break
+    smallest = near[[each == best for each in keys]]
     tied = np.zeros(fpr.shape, dtype=np.bool_)
-    tied[tuple(near[[k == best for k in keys]].T)] = True
+    tied[tuple(smallest.T)] = True
     return tied, best
 
 
+def _with_rounding(measure: Callable[[Array, Array], Array], fpr: Array, fnr: Array, rounding: float) -> Array:
+    """Measure rates that rounding may have changed by so much."""
+    return measure(np.clip(fpr + rounding, 0.0, 1.0), np.clip(fnr + rounding, 0.0, 1.0))
+
+
+def _fractions(fpr: Array, fnr: Array, cell: Index) -> tuple[Fraction, Fraction]:
+    """Rates of a cell, as the fractions that the floats stand for."""
+    at = tuple(cell)
+    return as_fraction(float(fpr[at])), as_fraction(float(fnr[at]))
+
+
 def fewest(tied: Mask, fpr: Array, fnr: Array) -> Index:
-    """The tied cells with the smallest sum of both rates, shape (k, dimensions)."""
+    """Tied cells with the smallest sum of both rates, shape (k, dimensions)."""
     cells = np.argwhere(tied)
-    sums = [as_fraction(float(fpr[cell])) + as_fraction(float(fnr[cell])) for cell in map(tuple, cells)]
+    sums = [sum(_fractions(fpr, fnr, cell)) for cell in cells]
     smallest = min(sums)
     return np.asarray(cells[[each == smallest for each in sums]])
 
 
 def grid_search(look: Look, shape: Cell, criterion: Criterion) -> tuple[Step, ...]:
-    """Smoothed grid search (Algorithm 1): all cells are looked at; the one step is the best of them."""
+    """Search all cells of the smoothed grid (Algorithm 1); the one step is the best of them."""
     fpr, fnr = look(np.ones(shape, dtype=np.bool_))
     return (choose(criterion, fpr, fnr),)
 
@@ -134,7 +146,7 @@ def grid_search(look: Look, shape: Cell, criterion: Criterion) -> tuple[Step, ..
 def coordinate_descent(
     look: Look, shape: Cell, criterion: Criterion, start: Cell, axes: tuple[int, ...]
 ) -> tuple[Step, ...]:
-    """Coordinate descent (Algorithm 2): to the best cell of the lines through the current one, until that stays.
+    """Descend by coordinates (Algorithm 2): to the best cell of the lines through the current one, until that stays.
 
     Parameters
     ----------
@@ -144,7 +156,7 @@ def coordinate_descent(
     criterion : Criterion
     start : tuple of int
     axes : tuple of int
-        Along which there are lines.
+        Axes along which there are lines.
 
     Returns
     -------
@@ -170,7 +182,9 @@ def coordinate_descent(
     while True:
         lines = np.zeros(shape, dtype=np.bool_)
         for axis in axes:
-            lines[tuple(slice(None) if k == axis else here[k] for k in range(len(shape)))] = True
+            line: list[int | slice] = list(here)
+            line[axis] = slice(None)
+            lines[tuple(line)] = True
         fpr, fnr = look(lines)
         steps.append(choose(criterion, fpr, fnr, lines, here))
         if steps[-1].cell == here:
@@ -180,4 +194,6 @@ def coordinate_descent(
 
 def nearest(values: Array, target: float) -> int:
     """Index of the value nearest to a target; of two, the first."""
-    return min(range(values.size), key=lambda k: abs(as_fraction(float(values[k])) - as_fraction(target)))
+    wanted = as_fraction(target)
+    distances = [abs(as_fraction(value) - wanted) for value in values.tolist()]
+    return distances.index(min(distances))

@@ -1,6 +1,6 @@
-"""Which t of a line to take, by the held-out errors of folds: the rules of `CostPathSVCCV`.
+"""Rules that choose a t of a line by the held-out errors of folds: those of `CostPathSVCCV`.
 
-What each of them costs on samples that chose nothing is measured in docs/reference/selection.md.
+Their costs on samples that chose nothing are measured in docs/research/selection.md.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ import numpy as np
 from paretoclf.common.checks import Array, real_number
 from paretoclf.common.errors import InputError
 from paretoclf.problem.costs import Costs
-from paretoclf.roc.error_curve import ErrorCurve
+from paretoclf.roc.error_curve import ErrorCurve, Optimum
 from paretoclf.roc.error_surface import ErrorSurface
 
 #: Rules by name; a number is the width of a window in t.
 RULES = ("longest", "first", "one-se", "threshold")
-#: At how many t a shift of the threshold is looked for.
+#: Number of t at which a shift of the threshold is looked for.
 SHIFTED_AT = 201
 #: A shift beyond all scores, which stays finite with them.
 ONE_LABEL = 1e200
@@ -26,19 +26,19 @@ _EQUAL = 1e-12
 
 
 class Taken(NamedTuple):
-    """A t, and what is added to its scores."""
+    """A t, and the shift that is added to its scores."""
 
     t: float
     shift: float = 0.0
 
 
 def check_selection(given: Any) -> str | float:
-    """A rule: one of `RULES`, or the width of a window in (0, 1].
+    """Return a rule, one of `RULES` or the width of a window in (0, 1], or refuse it.
 
     Raises
     ------
     InputError
-        If it is none.
+        If it is neither.
     """
     if isinstance(given, str):
         if given in RULES:
@@ -54,7 +54,7 @@ def check_selection(given: Any) -> str | float:
 
 
 def choose(surface: ErrorSurface, costs: Costs, selection: str | float = "longest", line: Costs | None = None) -> Taken:
-    """Where the held-out cost is small, by one of the rules.
+    """Choose a t with a small held-out cost, by one of the rules.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def choose(surface: ErrorSurface, costs: Costs, selection: str | float = "longes
         is within one standard error, over the folds, of the smallest, the one nearest to the asymmetry of use.
         ``"threshold"``: of 201 t and all thresholds the pair with the smallest cost.
     line : Costs, optional
-        Those costs in the units of the line, where weights of samples multiply its costs.
+        The same costs in the units of the line, where weights of samples multiply its costs.
 
     Raises
     ------
@@ -95,48 +95,60 @@ def choose(surface: ErrorSurface, costs: Costs, selection: str | float = "longes
         return Taken(_within_one_error(surface, curve, costs, costs if line is None else line))
     if not isinstance(rule, str):
         return Taken(_window(curve, costs, rule))
-    best = curve.best(costs)
-    return Taken((best[0] if rule == "first" else max(best, key=lambda optimum: optimum.width)).t)
+    optimum = curve.best(costs)[0] if rule == "first" else _longest(curve, costs)
+    return Taken(optimum.t)
+
+
+def _longest(curve: ErrorCurve, costs: Costs) -> Optimum:
+    """Longest interval with the smallest cost; of several the first."""
+    return max(curve.best(costs), key=lambda optimum: optimum.width)
 
 
 def _costs_of(curve: ErrorCurve, costs: Costs) -> Array:
-    """The cost of all samples on each stretch."""
+    """Cost of all samples on each stretch."""
     return np.asarray(costs.C_plus * curve.false_negatives + costs.C_minus * curve.false_positives)
 
 
 def _window(curve: ErrorCurve, costs: Costs, width: float) -> float:
-    """The middle of the best windows, cut at the ends of the line; their mean cost is monotone between two kinks."""
+    """Middle of the best windows, cut at the ends of the line; their mean cost is monotone between two kinks."""
     t, cost = curve.t, _costs_of(curve, costs)
+    begin, end = t[[0, -1]]
     total = np.concatenate([[0.0], np.cumsum(cost * np.diff(t))])
-    half = 0.5 * width * (t[-1] - t[0])
-    kinks = np.unique(np.clip(np.concatenate([t, t - half, t + half]), t[0], t[-1]))
-    ends = np.clip(kinks - half, t[0], t[-1]), np.clip(kinks + half, t[0], t[-1])
-    mean = (np.interp(ends[1], t, total) - np.interp(ends[0], t, total)) / (ends[1] - ends[0])
+    half = 0.5 * width * (end - begin)
+    kinks = np.concatenate([t, t - half, t + half])
+    kinks = np.unique(np.clip(kinks, begin, end))
+    left, right = np.clip(kinks - half, begin, end), np.clip(kinks + half, begin, end)
+    in_window = np.interp(right, t, total) - np.interp(left, t, total)
+    mean = in_window / (right - left)
     best = mean <= mean.min() + _EQUAL * cost.max(initial=0.0)
     edges = np.flatnonzero(np.diff(best, prepend=False, append=False))
     first, last = kinks[edges[::2]], kinks[edges[1::2] - 1]
-    j = int(np.argmax(last - first))
-    return float(0.5 * (first[j] + last[j]))
+    longest = int(np.argmax(last - first))
+    return float(0.5 * (first[longest] + last[longest]))
 
 
 def _within_one_error(surface: ErrorSurface, curve: ErrorCurve, costs: Costs, line: Costs) -> float:
-    """The t nearest to the asymmetry of use whose cost is within one standard error of the smallest."""
-    best = max(curve.best(costs), key=lambda optimum: optimum.width)
-    counts = surface.counts(best.t)
-    of_folds = (costs.C_minus * counts[:, 0] + costs.C_plus * counts[:, 1]) / surface.sizes
-    error = float(np.std(of_folds, ddof=1) / np.sqrt(of_folds.size)) if of_folds.size > 1 else 0.0
+    """Find the t nearest to the asymmetry of use whose cost is within one standard error of the smallest."""
+    best = _longest(curve, costs)
+    false_positives, false_negatives = surface.counts(best.t).T
+    of_folds = (costs.C_minus * false_positives + costs.C_plus * false_negatives) / surface.sizes
+    error = 0.0
+    if of_folds.size > 1:
+        error = float(np.std(of_folds, ddof=1) / np.sqrt(of_folds.size))
     smallest = costs.C_plus * best.false_negatives + costs.C_minus * best.false_positives
-    fine = np.flatnonzero(_costs_of(curve, costs) <= smallest + error * surface.sizes.sum())
-    if not fine.size:  # a single t is best
+    largest = smallest + error * surface.sizes.sum()
+    allowed = np.flatnonzero(_costs_of(curve, costs) <= largest)
+    if not allowed.size:  # a single t is best
         return best.t
     wished = surface.trained_for(np.array([line.asymmetry]))[0]
-    near = np.clip(wished, curve.t[fine], curve.t[fine + 1])
-    return float(near[np.argmin(np.abs(near - wished))])
+    nearest = np.clip(wished, curve.t[allowed], curve.t[allowed + 1])
+    return float(nearest[np.argmin(np.abs(nearest - wished))])
 
 
 def _with_threshold(surface: ErrorSurface, costs: Costs) -> Taken:
-    """The best pair of a shift and a t, of those spread evenly over the breakpoints of all folds; a shift is finite."""
+    """Choose the best pair of a shift and a t, of t spread evenly over the breakpoints of all folds; finite."""
     knots = np.unique(np.concatenate([fold.t for fold in surface.folds]))
-    t = np.interp(np.linspace(0, knots.size - 1, SHIFTED_AT), np.arange(knots.size), knots)
-    at, shift = surface.best([costs.asymmetry], t)
-    return Taken(float(at[0]), float(np.clip(shift[0], -ONE_LABEL, ONE_LABEL)))
+    evenly = np.linspace(0, knots.size - 1, SHIFTED_AT)
+    t = np.interp(evenly, np.arange(knots.size), knots)
+    (best_t,), (shift,) = surface.best([costs.asymmetry], t)
+    return Taken(float(best_t), float(np.clip(shift, -ONE_LABEL, ONE_LABEL)))

@@ -1,7 +1,7 @@
 r"""Smoothing of error rates over a grid of parameters: every rate becomes an average of those around it.
 
 A window has an odd number of taps on each axis, the Gaussian one :math:`\exp(-j^2/2s^2)`, :math:`j=-1,0,1`, normalised.
-What is outside the grid, and cells without a classifier, have no weight, and the other weights are made to add up to 1:
+Cells outside the grid, and cells without a classifier, have no weight, and the other weights are made to add up to 1:
 zeros in their place would be minima on the border.
 
 The two *rates* are smoothed, and a criterion is formed of them afterwards (Davenport, Baraniuk & Scott 2010, section
@@ -18,15 +18,16 @@ from typing import Any
 import numpy as np
 from scipy.ndimage import binary_dilation, correlate1d
 
-from paretoclf.common.checks import Array, Mask, check_positive_number
+from paretoclf.common.checks import Array, Mask, check_positive_number, is_whole
 from paretoclf.common.errors import InputError
 from paretoclf.roc.criteria import DECIMALS
 
 
 def _check(dimensions: int, size: int) -> None:
+    """Refuse a window that is neither over two nor over three axes, or has no middle."""
     if dimensions not in (2, 3):
         raise InputError(f"dimensions must be 2 or 3, got {dimensions!r}")
-    if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1 or size % 2 == 0:
+    if not is_whole(size) or size < 1 or size % 2 == 0:
         raise InputError(f"size must be an odd whole number, got {size!r}")
 
 
@@ -61,7 +62,8 @@ class GaussianWindow:
     @property
     def taps(self) -> Array:
         """Weights on one axis, of sum 1, shape (size,)."""
-        weights = np.exp(-0.5 * ((np.arange(self.size) - self.size // 2) / self.deviation) ** 2)
+        steps = np.arange(self.size) - self.size // 2
+        weights = np.exp(-0.5 * (steps / self.deviation) ** 2)
         return np.asarray(weights / weights.sum())
 
     def average(self, values: Array, valid: Mask, axes: tuple[int, ...]) -> Array:
@@ -70,7 +72,8 @@ class GaussianWindow:
         for axis in axes:
             total = correlate1d(total, self.taps, axis=axis, mode="constant")
             weight = correlate1d(weight, self.taps, axis=axis, mode="constant")
-        return np.asarray(np.divide(total, weight, out=np.full(values.shape, np.nan), where=valid))
+        means = np.full(values.shape, np.nan)
+        return np.asarray(np.divide(total, weight, out=means, where=valid))
 
 
 @dataclass(frozen=True)
@@ -91,14 +94,13 @@ class MedianWindow:
 
     def average(self, values: Array, valid: Mask, axes: tuple[int, ...]) -> Array:
         """Medians of the valid values around each valid cell; nan elsewhere."""
-        half = self.size // 2
-        wide = np.pad(np.where(valid, values, np.nan), [(half if k in axes else 0,) * 2 for k in range(values.ndim)],
-                      constant_values=np.nan)  # fmt: skip
-        shifts = product(*[range(self.size) if k in axes else (0,) for k in range(values.ndim)])
-        layers = [
-            wide[tuple(slice(s, s + size) for s, size in zip(shift, values.shape, strict=True))][valid]
-            for shift in shifts
-        ]
+        taps = [self.size if axis in axes else 1 for axis in range(values.ndim)]
+        margins = [(count // 2, count // 2) for count in taps]
+        padded = np.pad(np.where(valid, values, np.nan), margins, constant_values=np.nan)
+        layers = []
+        for first in product(*map(range, taps)):
+            box = tuple(slice(begin, begin + size) for begin, size in zip(first, values.shape, strict=True))
+            layers.append(padded[box][valid])
         out = np.full(values.shape, np.nan)
         if valid.any():
             out[valid] = np.nanmedian(layers, axis=0)
@@ -107,7 +109,7 @@ class MedianWindow:
 
 Window = GaussianWindow | MedianWindow
 
-#: What may be written in place of a window.
+#: Names that may be written in place of a window.
 NAMED: dict[str, Window | None] = {"none": None, "2d": GaussianWindow(2), "3d": GaussianWindow(3)}
 
 
@@ -155,8 +157,9 @@ def smoothed_axes(window: Window, ndim: int) -> tuple[int, ...]:
 
 
 def needed(cells: Mask, window: Window | None) -> Mask:
-    """Cells whose values the smoothed values of some cells are made of: a line becomes a tube."""
+    """Mask of the cells from which the smoothed values of some cells are computed: a line becomes a tube."""
     if window is None:
         return cells
     axes = smoothed_axes(window, cells.ndim)
-    return np.asarray(binary_dilation(cells, np.ones([window.size if k in axes else 1 for k in range(cells.ndim)])))
+    taps = [window.size if axis in axes else 1 for axis in range(cells.ndim)]
+    return np.asarray(binary_dilation(cells, np.ones(taps)))

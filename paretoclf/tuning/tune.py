@@ -22,15 +22,15 @@ from paretoclf.common.checks import (
     check_share,
 )
 from paretoclf.common.errors import InputError
-from paretoclf.path.cost import trace_costs
-from paretoclf.path.nu_grid import nu_grid
+from paretoclf.path.svm.cost_path import trace_costs
+from paretoclf.path.svm.nu_grid import nu_grid
 from paretoclf.problem.classifiers import Rule
 from paretoclf.problem.gram import Gram
 from paretoclf.problem.kernels import RBF, Precomputed, as_kernel
 from paretoclf.problem.lines import LabelledSamples, sizes_of
 from paretoclf.problem.nu import to_asymmetry
 from paretoclf.problem.samples import check_samples
-from paretoclf.proof.solution import Solution
+from paretoclf.proof.verdicts.solution import Solution
 from paretoclf.roc.criteria import Criterion, Minimax, NeymanPearson
 from paretoclf.roc.folds import FoldSamples, folds_of
 from paretoclf.tuning.bandwidths import bandwidth_grid, warn_of_bandwidths
@@ -42,7 +42,7 @@ from paretoclf.tuning.one_nu import CountBalanced, CountShifted, best_shift, cla
 from paretoclf.tuning.search import Cell, Look, Step, choose, coordinate_descent, grid_search, nearest
 from paretoclf.tuning.smoothing import GaussianWindow, Window, as_window, needed, smooth
 
-#: What each method of `tune` does.
+#: Methods of `tune`, each with what it searches.
 METHODS: dict[str, str] = {
     "grid": "every cell of the grid (3D-SGS)",
     "coordinate-descent-2d": "lines through one cell of the grid in (nu_plus, nu_minus), for each bandwidth",
@@ -56,7 +56,7 @@ METHODS: dict[str, str] = {
 
 @dataclass(frozen=True)
 class TransformedRule(Rule):
-    """A rule of what a fitted transformer makes of the samples."""
+    """A rule for samples as a fitted transformer returns them."""
 
     rule: Rule
     transformer: Any
@@ -73,7 +73,7 @@ class TransformedRule(Rule):
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Chosen:
-    """What a method of `tune` chose.
+    """Choice of a method of `tune`.
 
     Attributes
     ----------
@@ -83,19 +83,19 @@ class Chosen:
     fpr, fnr : float
         Cross-validated rates that the choice was made on: smoothed, where there is a window.
     raw_fpr, raw_fnr : float
-        The same, as counted; equal to these without a window.
+        Rates of the choice, as counted; equal to fpr and fnr without a window.
     objective : float
-        The criterion's value at (fpr, fnr); where nothing was allowed, its score.
+        Value of the criterion at (fpr, fnr); where nothing was allowed, its score.
     allowed : bool
-        Whether the criterion allows what was chosen.
+        Whether the criterion allows the choice.
     classifier : Rule
         Trained on all samples (all but the negatives left out for the guarantee).
     solution : Solution
-        That it comes from, with its certificate. Its classifier is the one without shift.
+        Solution that the classifier comes from, with its certificate. Its own classifier is the one without shift.
     arrays : ErrorArrays or None
-        Errors of all cells that were looked at; None for ``"exact-lines"`` and ``"cost-plane"``.
+        Errors of all cells that were evaluated; None for ``"exact-lines"`` and ``"cost-plane"``.
     trace : tuple of Step
-        Where the search went.
+        Steps of the search.
     cell : tuple of int or None
         Indices of the choice in arrays.
     skipped : tuple of tuple of int
@@ -122,31 +122,37 @@ class Chosen:
         cls, best: Step | LineMinimum, parameters: Mapping[str, float], solution: Solution, problem: LabelledSamples,
         raw: tuple[float, float] | None = None, **more: Any,
     ) -> Chosen:  # fmt: skip
-        """That of a search: with the rates as counted, if they are others, and without parameters that are none."""
-        raw_fpr, raw_fnr = (best.fpr, best.fnr) if raw is None else (float(raw[0]), float(raw[1]))
+        """Build the result of a search, with raw rates (if they differ) and without parameters that are nan."""
+        raw_fpr, raw_fnr = (best.fpr, best.fnr) if raw is None else raw
+        seen = {name: getattr(best, name) for name in ("fpr", "fnr", "objective", "allowed")}
+        more.setdefault("classifier", solution.classifier)
         return cls(
             parameters={name: value for name, value in parameters.items() if not np.isnan(value)},
-            fpr=best.fpr, fnr=best.fnr, raw_fpr=raw_fpr, raw_fnr=raw_fnr, objective=best.objective,
-            allowed=best.allowed, solution=solution, problem=problem, **{"classifier": solution.classifier, **more},
-        )  # fmt: skip
+            raw_fpr=float(raw_fpr),
+            raw_fnr=float(raw_fnr),
+            solution=solution,
+            problem=problem,
+            **seen,
+            **more,
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Tuned(Chosen):
-    """What tuning chose, and how: a `Chosen` with what it was asked for.
+    """Choice of tuning, and how it was made: a `Chosen` with the arguments of `tune`.
 
     Attributes
     ----------
     method : str
     criterion : Criterion
     window : GaussianWindow, MedianWindow or None
-        What smoothed the rates.
+        Window that smoothed the rates.
     guarantee : Guarantee or None
         With ``delta``.
     seconds : float
-        Time of all of it.
+        Time of the whole call.
     transformer : scikit-learn transformer or None
-        As fitted; ``classifier`` applies it to what it is given, ``solution.classifier`` wants what it makes.
+        As fitted; ``classifier`` applies it to given samples, ``solution.classifier`` wants samples transformed by it.
     """
 
     method: str
@@ -174,18 +180,20 @@ class Tuned(Chosen):
         """False positive and false negative rate on samples of both classes, independent ones to be fair."""
         labels = check_labels(y)
         positive = self.classifier.decision_function(X) >= 0
-        return float(positive[labels < 0].mean()), float((~positive)[labels > 0].mean())
+        fpr = positive[labels < 0].mean()
+        fnr = (~positive)[labels > 0].mean()
+        return float(fpr), float(fnr)
 
     @property
     def smoothed(self) -> tuple[Array, Array]:
-        """False positive and false negative rates over the grid, smoothed; InputError for methods without one."""
+        """Cross-validated false positive and false negative rates over the grid, smoothed by the window, if any."""
         arrays = self._gridded()
         return smooth(arrays.fpr, self.window), smooth(arrays.fnr, self.window)
 
     def held_out(self, X: Any, y: Any) -> tuple[Array, Array]:
         """Rates on other samples of the classifiers of the whole grid at the chosen bandwidth, shape (p, m) each.
 
-        They are trained on all samples. What tuning would like to know.
+        They are trained on all samples. Tuning would choose by these rates if it knew them.
 
         Raises
         ------
@@ -198,11 +206,13 @@ class Tuned(Chosen):
         grid = nu_grid(self.problem, arrays.axes["nu_plus"], arrays.axes["nu_minus"], progress=False)
         samples = X if self.transformer is None else self.transformer.transform(X)
         fp, fn = count_errors(grid, self.problem.gram.check_new(samples), labels)
-        none = grid.trivial | grid.refused
+        no_classifier = grid.trivial | grid.refused
         n_plus = np.count_nonzero(labels > 0)
-        return np.where(none, np.nan, fp / (labels.size - n_plus)), np.where(none, np.nan, fn / n_plus)
+        fpr, fnr = fp / (labels.size - n_plus), fn / n_plus
+        return np.where(no_classifier, np.nan, fpr), np.where(no_classifier, np.nan, fnr)
 
     def _gridded(self) -> ErrorArrays:
+        """Error arrays of the grid; InputError for methods without one."""
         if self.arrays is None:
             raise InputError(f"there are no error arrays for method {self.method!r}")
         return self.arrays
@@ -216,7 +226,7 @@ class Tuned(Chosen):
 
 @dataclass(frozen=True, eq=False)
 class Tuning:
-    """How to tune: the keyword arguments of `tune`.
+    """Settings of tuning: the keyword arguments of `tune`.
 
     Parameters
     ----------
@@ -268,7 +278,7 @@ class Tuning:
     resume: str | os.PathLike[str] | None = None
 
     def window(self, method: str) -> Window | None:
-        """What smooths."""
+        """Window that smooths the rates for a method."""
         if isinstance(self.smoothing, str) and self.smoothing == "auto":
             return None if method == "cost-plane" else GaussianWindow(3)
         window = as_window(self.smoothing)
@@ -289,19 +299,21 @@ class Tuning:
         return np.sort(check_rng(self.rng).permutation(negatives)[:count])
 
     def validation(self, X: Any, y: Array, kernel: Any, method: str, criterion: Criterion) -> CrossValidation:
-        """The grid of a method, and who counts the errors of its cells."""
+        """Cross-validation over the grid of a method, with the counter of the errors of its cells."""
         folds = folds_of(y, self.folds, self.rng)
-        axes, plus = {"bandwidth": _bandwidths(X, kernel, self.bandwidths)}, _shares(self.nu_plus, "nu_plus")
+        bandwidths = _bandwidths(X, kernel, self.bandwidths)
+        plus = _shares(self.nu_plus, "nu_plus")
         count: Any
         if method in ("balanced", "bias-shift"):
             if self.nu_minus is not None:
                 raise InputError(
                     f"nu_minus must be left out for method {method!r}, which has one nu, got {self.nu_minus!r}"
                 )
-            axes["nu"], count = plus, CountBalanced(plus) if method == "balanced" else CountShifted(plus, criterion)
+            axes = {"bandwidth": bandwidths, "nu": plus}
+            count = CountBalanced(plus) if method == "balanced" else CountShifted(plus, criterion)
         else:
             minus = plus if self.nu_minus is None else _shares(self.nu_minus, "nu_minus")
-            axes |= {"nu_plus": plus, "nu_minus": minus}
+            axes = {"bandwidth": bandwidths, "nu_plus": plus, "nu_minus": minus}
             count = CountGrid(plus, minus)
         return CrossValidation(X, y, axes, kernel, folds, count, self.n_jobs, self.progress, self.resume)
 
@@ -317,7 +329,7 @@ def tune(X: Any, y: Any, criterion: Criterion | None = None, method: str = "grid
     y : array of shape (n,)
         Labels -1 and +1.
     criterion : Minimax, NeymanPearson, NeymanPearsonScore or ExpectedCost, optional
-        What is to be small; default: `Minimax`. A function object with the same methods will do.
+        Objective to be minimised; default: `Minimax`. A function object with the same methods will do.
     method : str
         ``"grid"``, ``"coordinate-descent-2d"``, ``"coordinate-descent-3d"``, ``"balanced"``, ``"bias-shift"``,
         ``"exact-lines"``, ``"cost-plane"``: see ``paretoclf.tuning.tune.METHODS``.
@@ -364,11 +376,11 @@ def tune(X: Any, y: Any, criterion: Criterion | None = None, method: str = "grid
     everything, labels, kernel = _samples(X, y, how.kernel)
     left = how.negatives(labels, criterion)
     kept = np.setdiff1d(np.arange(labels.size), left)
-    samples, fitted = _rows(everything, kernel, kept, kept) if left.size else everything, None
+    samples = _rows(everything, kernel, kept, kept) if left.size else everything
+    fitted = None
     if how.transformer is not None:
-        fitted = (
-            FoldSamples(samples, how.transformer, isinstance(kernel, Precomputed)).part(np.arange(kept.size)).fitted
-        )
+        whole = FoldSamples(samples, how.transformer, isinstance(kernel, Precomputed))
+        fitted = whole.part(np.arange(kept.size)).fitted
         samples = check_samples(fitted.transform(samples))
     cross = how.validation(samples, labels[kept], kernel, method, criterion)
     if method == "cost-plane":
@@ -383,16 +395,16 @@ def tune(X: Any, y: Any, criterion: Criterion | None = None, method: str = "grid
         assert isinstance(criterion, NeymanPearson)
         rule = guaranteed(rule, _rows(everything, kernel, left, kept), criterion.alpha, how.delta)
         guarantee = rule.guarantee
-    return Tuned(
-        **{**vars(choice), "classifier": rule}, method=method, criterion=criterion, window=window, guarantee=guarantee,
-        transformer=fitted, seconds=time.perf_counter() - began,
-    )  # fmt: skip
+    made = {**vars(choice), "classifier": rule, "guarantee": guarantee, "transformer": fitted}
+    seconds = time.perf_counter() - began
+    return Tuned(**made, method=method, criterion=criterion, window=window, seconds=seconds)
 
 
 # ---- the methods ----------------------------------------------------------------------------------------------------
 
 
 def _on_grid(cross: CrossValidation, criterion: Criterion, window: Window | None, method: str) -> Chosen:
+    """Search the grid, and train the best cell on all samples: the best one that has a classifier there."""
     shape = cross.arrays.shape
     look = looker(cross, window)
     if method == "coordinate-descent-3d":
@@ -404,7 +416,7 @@ def _on_grid(cross: CrossValidation, criterion: Criterion, window: Window | None
     best, skipped = steps[-1], list[Cell]()
     arrays = cross.arrays
     smoothed = smooth(arrays.fpr, window), smooth(arrays.fnr, window)
-    left = arrays.evaluated.copy()
+    candidates = arrays.evaluated.copy()
     while True:
         problem = cross.problem(best.cell[0])
         parameters = arrays.at(best.cell)
@@ -415,21 +427,19 @@ def _on_grid(cross: CrossValidation, criterion: Criterion, window: Window | None
         if solution is not None:
             break
         skipped.append(best.cell)
-        left[best.cell] = False
-        best = choose(criterion, *smoothed, left)
+        candidates[best.cell] = False
+        best = choose(criterion, *smoothed, candidates)
     rule = solution.classifier
     if method == "bias-shift":
-        shift = shift_of(cross, criterion, best.cell, parameters)
-        parameters["shift"], rule = shift, ShiftedRule(rule, shift)
+        parameters["shift"] = shift_of(cross, criterion, best.cell, parameters)
+        rule = ShiftedRule(rule, parameters["shift"])
     raw = arrays.fpr[best.cell], arrays.fnr[best.cell]
-    return Chosen.of(
-        best, parameters, solution, problem, raw, classifier=rule, arrays=arrays, trace=steps, cell=best.cell,
-        skipped=tuple(skipped),
-    )  # fmt: skip
+    search = {"arrays": arrays, "trace": steps, "cell": best.cell, "skipped": tuple(skipped)}
+    return Chosen.of(best, parameters, solution, problem, raw, classifier=rule, **search)
 
 
 def looker(cross: CrossValidation, window: Window | None) -> Look:
-    """Return what a search asks for smoothed rates: cells of the window are evaluated where they are not known."""
+    """Return the function that gives smoothed rates to a search; it evaluates cells of the window if necessary."""
 
     def look(cells: Mask) -> tuple[Array, Array]:
         arrays = cross.evaluate(needed(cells, window))
@@ -439,12 +449,13 @@ def looker(cross: CrossValidation, window: Window | None) -> Look:
 
 
 def centre(axes: Mapping[str, Array]) -> Cell:
-    """Where coordinate descent starts: the middle bandwidth (of two, the larger), nu nearest to 1/2."""
-    return tuple(values.size // 2 if name == "bandwidth" else nearest(values, 0.5) for name, values in axes.items())
+    """Cell in which coordinate descent starts: the middle bandwidth (of two, the larger), nu nearest to 1/2."""
+    cell = {name: nearest(values, 0.5) for name, values in axes.items() if name != "bandwidth"}
+    return axes["bandwidth"].size // 2, *cell.values()
 
 
 def descent_2d(look: Look, axes: Mapping[str, Array], criterion: Criterion) -> tuple[Step, ...]:
-    """Coordinate descent in (nu_plus, nu_minus) for each bandwidth; the last step is the best of their ends.
+    """Descend by coordinates in (nu_plus, nu_minus) for each bandwidth; the last step is the best of their ends.
 
     Bandwidths with no classifier on the lines through the start are left out.
     """
@@ -467,20 +478,23 @@ def fit(problem: LabelledSamples, nu_plus: float, nu_minus: float) -> Solution |
 
 def shift_of(cross: CrossValidation, criterion: Criterion, cell: Cell, parameters: Mapping[str, float]) -> float:
     """Shift of the intercept that the folds want at a cell, in the units of the solution on all samples."""
-    nu = cross.axes["nu"][cell[1] : cell[1] + 1]
-    held = held_out_scores(Gram(cross.X, cross.kernel_of(cell[0])), cross.y, cross.folds, nu, balanced=False)
+    bandwidth, k = cell
+    gram = Gram(cross.X, cross.kernel_of(bandwidth))
+    held = held_out_scores(gram, cross.y, cross.folds, cross.axes["nu"][k : k + 1], balanced=False)
     shift, _, _ = best_shift(held.scores[:, 0], held.y, criterion)
     nu_there, _ = to_asymmetry(parameters["nu_plus"], parameters["nu_minus"], *sizes_of(cross.y))
     return float(0.5 * nu_there * shift)
 
 
 def _on_lines(cross: CrossValidation, criterion: Criterion, window: Window | None) -> Chosen:
+    """Minimise the criterion over all nu_plus on the lines of the grid, and train the best point on all samples."""
     nu_plus = cross.axes["nu_plus"]
     lines = line_errors(cross, float(nu_plus[0]) if nu_plus[0] < 1 else 0.5)
     if window is None:
         best = best_on_lines(lines, criterion)
     elif isinstance(window, GaussianWindow):
-        best = best_on_smoothed_lines(lines, criterion, window, float(np.ptp(nu_plus)) / max(1, nu_plus.size - 1))
+        step = float(np.ptp(nu_plus)) / max(1, nu_plus.size - 1)
+        best = best_on_smoothed_lines(lines, criterion, window, step)
     else:
         raise InputError(f"smoothing must be 'none' or a GaussianWindow for method 'exact-lines', got {window}")
     k = cross.number_of(best.bandwidth)
@@ -492,12 +506,14 @@ def _on_lines(cross: CrossValidation, criterion: Criterion, window: Window | Non
             "although there is one in every fold: use method='grid'"
         )
     line = next(each for each in lines[k] if each is not None and each.nu_minus == best.nu_minus)
-    j = int(np.clip(np.searchsorted(line.nu_plus, best.nu_plus) - 1, 0, line.fpr.size - 1))
+    last = line.fpr.size - 1
+    j = int(np.clip(np.searchsorted(line.nu_plus, best.nu_plus) - 1, 0, last))
     named = {"bandwidth": best.bandwidth, "nu_plus": best.nu_plus, "nu_minus": best.nu_minus}
     return Chosen.of(best, named, solution, problem, (line.fpr[j], line.fnr[j]))
 
 
 def _on_planes(cross: CrossValidation, criterion: Criterion, costs: Any) -> Chosen:
+    """Minimise the criterion over a square of the cost plane, and train the best point on all samples."""
     lo, hi = check_pair(costs, "costs")
     if not 0 < lo < hi < np.inf:
         raise InputError(f"costs must be a pair with 0 < lo < hi, both finite; got {costs!r}")
@@ -513,6 +529,7 @@ def _on_planes(cross: CrossValidation, criterion: Criterion, costs: Any) -> Chos
 
 
 def _options(given: Mapping[str, Any]) -> Tuning:
+    """Settings from keyword arguments; TypeError, as for any function, if there is an unknown one."""
     known = [each.name for each in fields(Tuning)]
     for name in given:
         if name not in known:
@@ -521,6 +538,7 @@ def _options(given: Mapping[str, Any]) -> Tuning:
 
 
 def _criterion(given: Any) -> Criterion:
+    """Return a criterion, or refuse an object without its methods."""
     if isinstance(given, type) or not (callable(given) and hasattr(given, "score") and hasattr(given, "level")):
         raise InputError(
             "criterion must be Minimax(), NeymanPearson(alpha), NeymanPearsonScore(alpha), ExpectedCost(...) or an "
@@ -531,6 +549,7 @@ def _criterion(given: Any) -> Criterion:
 
 
 def _samples(X: Any, y: Any, kernel: Any) -> tuple[Any, Array, Any]:
+    """Check samples, labels and kernel; without a kernel, Gaussian ones are meant."""
     precomputed = isinstance(kernel, Precomputed) or (isinstance(kernel, str) and kernel == "precomputed")
     samples = check_matrix(X) if precomputed else check_samples(X)
     kernel = None if kernel is None else as_kernel(kernel, samples)
@@ -542,11 +561,12 @@ def _samples(X: Any, y: Any, kernel: Any) -> tuple[Any, Array, Any]:
 
 
 def _rows(X: Any, kernel: Any, rows: Any, among: Any) -> Any:
-    """Some samples, or their kernel values with those that are trained on."""
+    """Rows of the samples, or their kernel values with the samples that are trained on."""
     return X[np.ix_(rows, among)] if isinstance(kernel, Precomputed) else X[rows]
 
 
 def _bandwidths(X: Any, kernel: Any, given: Any) -> Array:
+    """Bandwidths of the grid: given ones, or so many chosen from the samples; nan for a kernel without bandwidth."""
     if kernel is not None:
         if given is not None:
             raise InputError(f"bandwidths must be left out with kernel {kernel}: they are for Gaussian kernels")
@@ -559,7 +579,7 @@ def _bandwidths(X: Any, kernel: Any, given: Any) -> Array:
 
 
 def _shares(given: Any, name: str) -> Array:
-    """Values k / count, or those given."""
+    """Values k / count for a given count, or the given values."""
     if isinstance(given, bool):
         raise InputError(f"{name} must be a whole number or an array, got {given!r}")
     if isinstance(given, int | np.integer):

@@ -143,6 +143,57 @@ def program(kind: str, n: int) -> Task:
     return task
 
 
+def small(kind: str, n: int) -> Task:
+    """A small problem, made anew each time (but ``tiny`` and ``verify``, which are made once)."""
+    import cvxpy as cp
+    import numpy as np
+
+    trace, plane, verify, rng = named("trace"), named("plane"), named("verify"), np.random.default_rng(0)
+    A, move, sides = rng.normal(size=(2 * n, n)), rng.normal(size=n), rng.uniform(0.2, 1.0, 2 * n)
+    one, p = cp.Variable(), cp.Parameter()
+    tiny = cp.Problem(cp.Minimize(cp.square(one)), [one >= p])
+
+    def of_kind() -> Any:
+        x, first, last = cp.Variable(n), cp.Parameter(nonneg=True), cp.Parameter()
+        if kind == "tiny":
+            return trace(tiny, start={p: 1.0}, stop={p: 2.0}, progress=False)
+        if kind == "map":
+            rows = [A @ x <= sides + first]
+            mapped = cp.Problem(cp.Minimize(cp.sum_squares(x - move) / 2 + last * cp.sum(x)), rows)
+            return plane(mapped, {first: (0.0, 1.0), last: (-1.0, 1.0)}, progress=False)
+        near = cp.norm2(x - np.arange(1.0, n + 1)) + 0.3 * cp.norm1(x)
+        nearest = cp.Problem(cp.Minimize(near), [cp.norm2(x) <= first])
+        return trace(nearest, start={first: 0.5}, stop={first: 3.0}, eps=1e-4, progress=False)
+
+    if kind != "verify":
+        return of_kind
+    v = cp.Variable(n)
+    norms = [cp.norm2(rng.normal(size=(n + 1, n)) @ v - 1.0) for _ in range(5)]
+    solved = cp.Problem(cp.Minimize(sum(norms)), [cp.norm2(v) <= 2])
+    solved.solve("CLARABEL")
+    return lambda: verify(solved)
+
+
+def of_arrays(n: int) -> Task:
+    """The path of a quadratic program of n columns and 2 n rows that is given as arrays."""
+    trace, qp = named("trace"), dense_program(n)
+    return lambda: trace(qp, {"s": 0.0}, {"s": 0.05}, progress=False)
+
+
+def planned(n: int) -> Task:
+    """A sparse linear program of n rows, whose prices move."""
+    import numpy as np
+    import scipy.sparse as sp
+
+    trace, rng, k = named("trace"), np.random.default_rng(n), 3 * n // 4
+    places = np.repeat(np.arange(n), 5), rng.integers(0, k, 5 * n)
+    A = sp.csr_array((rng.uniform(0.5, 2.0, 5 * n), places), shape=(n, k))
+    low, high = np.append(rng.uniform(1.0, 5.0, n), np.zeros(k)), np.append(np.full(n, np.inf), np.full(k, 10.0))
+    costs, moves = rng.uniform(1.0, 2.0, k), {"share": {"q": rng.uniform(-0.5, 0.5, k)}}
+    qp = named("QP")(None, costs, sp.csr_array(sp.vstack([A, sp.eye_array(k)])), low, high, moves=moves)
+    return lambda: trace(qp, {"share": 0.0}, {"share": 1.0}, progress=False)
+
+
 def wide(d: int, samples: int, each: int | None = None) -> Task:
     """A lasso of d features and few samples, to a tenth of the weight where it begins; each in so many samples."""
     import cvxpy as cp
@@ -171,6 +222,16 @@ def factors(n: int) -> Task:
     risk = cp.sum_squares(f) / 2 + cp.sum_squares(cp.multiply(np.sqrt(own), w)) / 2
     problem = cp.Problem(cp.Minimize(risk - gain * (mu @ w)), [f == F.T @ w, cp.sum(w) == 1, w >= 0, w <= 10 / n])
     return lambda: trace(problem, start={gain: 0.0}, stop={gain: 2.0}, progress=False)
+
+
+def items(n: int, kind: str) -> Task:
+    """The proof of a box along an asymmetry line, as values and multipliers of its items."""
+    from paretoclf.engine.general import follow
+    from paretoclf.proof import prove
+
+    problem = named("TwoCSVM")(*two_classes(n), kernel=kernel(kind)).line((0.04, 1.96), (1.96, 0.04)).problem
+    path = follow(problem, progress=False).path
+    return lambda: prove(problem, path)
 
 
 def swept(n: int) -> Task:
@@ -265,9 +326,17 @@ CASES: dict[str, tuple[Callable[[int], Task], tuple[int, ...]]] = {
     "ranges-qp": (partial(ranged, kind=dense_program), (20,)),
     "ranges-transport": (partial(ranged, kind=transport), (20,)),
     "derivatives": (differentiated, (20,)),
+    "tiny": (partial(small, "tiny"), (1,)),
+    "map": (partial(small, "map"), (4,)),
+    "eps": (partial(small, "eps"), (3,)),
+    "verify-socp": (partial(small, "verify"), (5,)),
+    "arrays": (of_arrays, (20, 30)),
+    "planning": (planned, (400, 1600)),
     "wide-lasso": (partial(wide, samples=50), (2000,)),
     "sparse-lasso": (partial(wide, samples=300, each=5), (3000,)),
     "factors": (factors, (500,)),
+    "items-linear": (partial(items, kind="linear"), (200, 800)),
+    "items-rbf": (partial(items, kind="rbf"), (200, 800)),
     "sweep": (swept, (100,)),
     "verify": (verified, (200,)),
     "at": (partial(read, certified=False), (40,)),

@@ -45,8 +45,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import paretoclf as pc
 from paretoclf.checking import known
-from paretoclf.path.of_problem import trace_problem
-from paretoclf.solve.to_qp import LineOfPrograms
+from paretoclf.path.programs.problem_path import trace_problem
+from paretoclf.solve.sources.problem_line import LineOfPrograms
 
 RIGHT, SILENT, WARNED, REFUSED = "right", "silently wrong", "wrong, warned", "refused"
 OUTCOMES, UNDECIDED = (RIGHT, SILENT, WARNED, REFUSED), "undecided"

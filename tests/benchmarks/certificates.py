@@ -24,11 +24,11 @@ import cvxpy as cp
 import numpy as np
 
 import paretoclf as pc
-from paretoclf.path.of_problem import ProblemPath
+from paretoclf.path.programs.problem_path import ProblemPath
 from paretoclf.problem.parametric_qp import ParametricQP
 from paretoclf.proof import check, check_gap, check_ray
-from paretoclf.proof.files.file import certificate
-from paretoclf.proof.files.problems import path_problem, program_problem
+from paretoclf.proof.files.certificate_file import certificate
+from paretoclf.proof.files.stated_problems import path_problem, program_problem
 from tests.oracles.broken_certificates import files, mutated, verdicts
 from tests.oracles.random_programs import fractions, program
 

@@ -26,14 +26,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import paretoclf as pc
 from paretoclf.formulations.surrogate_risk import SurrogateRisk
-from paretoclf.path.of_cones import trace_cones
-from paretoclf.proof.cone_band import prove_band
-from paretoclf.proof.cone_judge import ConeJudge
-from paretoclf.proof.cone_line import GRID
-from paretoclf.solve.cone_proof import certify_problem
-from paretoclf.solve.cone_search import search
-from paretoclf.solve.cone_solver import ConeSolver
-from paretoclf.solve.to_cones import LineOfCones
+from paretoclf.path.programs.eps_path import trace_cones
+from paretoclf.proof.bands.band_proof import prove_band
+from paretoclf.proof.bands.cone_line import GRID
+from paretoclf.proof.bands.line_judge import ConeJudge
+from paretoclf.solve.eps.search import search
+from paretoclf.solve.eps.solver import ConeSolver
+from paretoclf.solve.judging.cone_proof import certify_problem
+from paretoclf.solve.sources.cone_problem_line import LineOfCones
 from tests.oracles import cone_lines
 from tests.oracles.cone_lines import LINES, move
 

@@ -44,8 +44,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import paretoclf as pc
 from paretoclf.engine.reduction.program import ProgramLine, Reading
-from paretoclf.path.of_problem import trace_problem
-from paretoclf.solve.to_qp import LineOfPrograms
+from paretoclf.path.programs.problem_path import trace_problem
+from paretoclf.solve.sources.problem_line import LineOfPrograms
 from tests.oracles import lines
 
 PARTS = ("families", "lars", "sweep", "svm", "maros")

@@ -2,7 +2,7 @@
 
 Run ``PARETOCLF_DATA=... python tests/benchmarks/maros_meszaros.py --results FILE`` (hours; what FILE holds already is
 not done again, and ``--largest`` leaves out problems of more variables and rows). Each problem has a process of its
-own, on one thread; ``--page`` writes the table of `docs/reference/maros_meszaros.md`. Without the data nothing is done.
+own, on one thread; ``--page`` writes the table of `docs/research/maros_meszaros.md`. Without the data nothing is done.
 
 Each solver that is installed gets the problem from CVXPY, with its own default settings, and ``certify_problem`` judges
 its answer at 1e-6: *solved* is proved within that, *wrong* is refuted (by a better feasible point, or a violated
@@ -213,7 +213,7 @@ with their own default settings, and asks [`verify`](../explanation/duality.md) 
 
 ```bash
 export PARETOCLF_DATA=...
-.venv/bin/python tests/benchmarks/maros_meszaros.py --results maros.json --page docs/reference/maros_meszaros.md
+.venv/bin/python tests/benchmarks/maros_meszaros.py --results maros.json --page docs/research/maros_meszaros.md
 ```
 
 - *solved*: the point is feasible and optimal to 1e-6, proved.

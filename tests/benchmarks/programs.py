@@ -27,7 +27,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import paretoclf as pc
 from paretoclf.engine.general import follow
-from paretoclf.problem.parametric_qp import ParametricQP, Trace
+from paretoclf.problem.parametric_qp import ParametricQP
+from paretoclf.problem.trace import Trace
 from tests.oracles.random_programs import fractions, off, program, refuted
 
 TOL = 1e-9

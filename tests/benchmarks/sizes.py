@@ -13,6 +13,7 @@ thread, each row in a process of its own:
   solutions by Clarabel;
 - ``factors``: the frontier of 500 assets with 20 factors, of 1 000 with 30, and of 2 000 with 50, beside ``cvxcla``
   where that is there;
+- ``plan``: a sparse linear program of 400, 1 600 and 10 000 rows, each cost moved, from two starts;
 - ``control``: a controller of horizon 400 with 20 states and 8 inputs, along a line of its initial state;
 - ``ranges``: every number of a transport problem from 15 stores to 20 shops, and of a quadratic program of 20 columns
   and 40 rows, and one direction of that, beside single solutions by HiGHS and Clarabel;
@@ -33,6 +34,7 @@ from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import cvxpy as cp
 import numpy as np
@@ -41,8 +43,9 @@ import scipy.sparse as sp
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import paretoclf as pc
-from paretoclf.path.of_problem import trace_problem
-from paretoclf.solve.to_qp import LineOfPrograms
+from paretoclf.path.programs import problem_path
+from paretoclf.path.programs.problem_path import trace_problem
+from paretoclf.solve.sources.problem_line import LineOfPrograms
 from tests.oracles import sized_programs as programs
 
 
@@ -163,6 +166,16 @@ def factors(n: int, k: int) -> Iterator[str]:
     yield f"portfolio of {n} with {k} factors: {said}{peer}"
 
 
+def plan(m: int) -> Iterator[str]:
+    """A sparse linear program of m rows, its costs moved, with the start that HiGHS finds and with the own one."""
+    data, move = programs.planning(m)
+    qp = pc.QP(None, *data, moves={"share": {"q": move}})
+    for name, guess in (("HiGHS", problem_path.vertex), ("own", lambda problem: None)):
+        with mock.patch.object(problem_path, "vertex", guess):
+            seconds, path = timed(lambda: pc.trace(qp, {"share": 0.0}, {"share": 1.0}, progress=False))
+        yield f"plan of {m} rows, {name} start: {path.breakpoints.size - 1} pieces in {seconds:.2f} s with proof"
+
+
 def control(horizon: int) -> Iterator[str]:
     """A linear system steered to 0 with bounded inputs, as its initial state grows."""
     said = path_of(*programs.controller(horizon, seed=horizon))[0]
@@ -219,6 +232,7 @@ ROWS: dict[str, tuple[Callable[..., Iterator[str]], tuple[tuple[float, ...], ...
     "fused": (smoothing, ((1, 500), (1, 2000), (1, 10_000)), (1, 20)),
     "trend": (smoothing, ((2, 500), (2, 2000)), (2, 20)),
     "factors": (factors, ((500, 20), (1000, 30), (2000, 50)), (20, 3)),
+    "plan": (plan, ((400,), (1600,), (10_000,)), (20,)),
     "control": (control, ((400,),), (4,)),
     "ranges": (ranges, ((20,),), (4,)),
     "netlib": (netlib, ((10,),), (1,)),

@@ -34,7 +34,7 @@ from threadpoolctl import threadpool_limits
 import paretoclf as pc
 from paretoclf.datasets import make_gaussians
 from paretoclf.solve.compiled import Compiled
-from paretoclf.solve.model import conic_settings
+from paretoclf.solve.models.model import conic_settings
 
 REQUIRED = {100: 1.5, 400: 1.2}
 POINTS, TOTAL = 30, 2.0

@@ -5,8 +5,8 @@ from __future__ import annotations
 import cvxpy as cp
 import numpy as np
 import pytest
-from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression, lasso_path
-from sklearn.svm import SVR
+from sklearn.linear_model import LinearRegression, Ridge, lasso_path
+from sklearn.svm import LinearSVR
 from sklearn.tree import DecisionTreeClassifier
 
 import paretoclf as pc
@@ -29,42 +29,24 @@ def results():
     return made()
 
 
-@pytest.mark.parametrize("place", ["solutions", "y", "beside a path"])
-def test_the_lasso_at_some_alphas(place):
-    alphas, coefs, gaps = lasso_path(A, T, alphas=[0.5, 0.2, 0.05], tol=1e-12)
+def test_the_lasso_at_some_alphas_beside_a_path():
+    alphas, coefs, _ = lasso_path(A, T, alphas=[0.5, 0.2, 0.05], tol=1e-12)
     problem, lam = lasso()
     path = pc.trace(problem, {lam: 60.0}, {lam: 0.0})
-    given = {"solutions": (A, T), "y": (A,), "beside a path": (path,)}[place]
-    with pytest.raises(pc.InputError, match=r"verify\(path, {'lam': n \* alphas, 'w': coefs.T}, between=False\)"):
-        pc.verify(*given, (alphas, coefs, gaps))
     assert pc.verify(path, {"lam": 30 * alphas, "w": coefs.T}, between=False).passes()
 
 
-@pytest.mark.parametrize("machine", [Lasso(alpha=0.1, fit_intercept=False, tol=1e-12), LinearRegression(), SVR()])
+@pytest.mark.parametrize("machine", [LinearSVR(), LinearRegression(), Ridge()])
 def test_an_estimator_that_minimises_a_convex_function(machine):
     fit = machine.fit(A, T)
-    for call in ((A, T, fit), (A, Y, fit), (fit,)):
-        with pytest.raises(pc.InputError, match=r"grade\(problem, {'w': coef, 'b': intercept}, tol=\.\.\.\)") as said:
+    for call in ((A, T, fit), (A, Y, fit), (A, fit), (fit,)):
+        with pytest.raises(pc.InputError, match=r"grade\(problem, {'w': coef, 'b': intercept}, tol=\.\.\.\)"):
             pc.verify(*call)
-        assert ("lars_path(X, y)" in str(said.value)) == isinstance(fit, Lasso)
-    if isinstance(fit, Lasso):
-        problem, lam = lasso()
-        lam.value = 30 * 0.1
-        assert pc.grade(problem, {"w": fit.coef_}, tol=1e-6).verdict == "right"
-        assert pc.grade(problem, {"w": 1.01 * fit.coef_}, tol=1e-6).verdict == "not optimal"
-
-
-def test_a_logistic_regression():
-    fit = LogisticRegression(C=0.7, tol=1e-10).fit(A, Y)
-    with pytest.raises(pc.InputError, match=r"verify\(SurrogateRisk\(X, y, loss='logistic'\), ") as said:
-        pc.verify(A, Y, fit)
-    call = str(said.value).split("got LogisticRegression: ")[1].split(" judges it")[0]
-    room = {name: getattr(pc, name) for name in ("verify", "SurrogateRisk")}
-    room |= {"X": A, "y": Y, "C": 0.7, "coef_": fit.coef_, "intercept_": fit.intercept_}
-    report = eval(call, room)
-    assert report[0].gap < 1e-8
-    room["coef_"] = 1.1 * fit.coef_
-    assert not eval(call, room).passes(1e-4)
+    if isinstance(fit, Ridge):
+        w, b = cp.Variable(4, name="w"), cp.Variable(name="b")
+        problem = cp.Problem(cp.Minimize(cp.sum_squares(T - A @ w - b) + fit.alpha * cp.sum_squares(w)))
+        assert pc.grade(problem, {"w": fit.coef_, "b": fit.intercept_}, tol=1e-6).verdict == "right"
+        assert pc.grade(problem, {"w": 1.01 * fit.coef_, "b": fit.intercept_}, tol=1e-6).verdict == "not optimal"
 
 
 def test_results_of_statsmodels():

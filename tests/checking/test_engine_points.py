@@ -8,9 +8,9 @@ import pytest
 
 import paretoclf as pc
 from paretoclf.checking.engine_points import engine_points
-from paretoclf.proof.points.cone import cone_bounds
-from paretoclf.solve.cone_proof import CompiledCone, certify_problem
-from paretoclf.solve.model import Model
+from paretoclf.proof.cones.cone_judge import cone_bounds
+from paretoclf.solve.judging.cone_proof import CompiledCone, certify_problem
+from paretoclf.solve.models.model import Model
 from tests.benchmarks.verdicts import stated
 from tests.oracles.exact_quadratic import degenerate, optimum
 

@@ -11,6 +11,7 @@ import pytest
 from sklearn.linear_model import LassoLars, lars_path
 
 import paretoclf as pc
+from paretoclf.engine.reduction.points import ProgramPoints
 from tests.benchmarks import census
 
 RNG = np.random.default_rng(0)
@@ -106,7 +107,7 @@ def test_a_value_that_no_feasible_point_has_is_refuted():
 def test_nothing_is_decided_beside_a_path_that_is_not_proved(soft):
     """Multipliers that are a little off leave a gap; what is further off than that is refuted all the same."""
     t = (4.0 - LAM) / 4.0
-    rough = replace(soft, points=replace(soft.points, z=soft.points.z * (1 + 1e-5)))
+    rough = replace(soft, points=ProgramPoints.known(soft.points.x, soft.points.z * (1 + 1e-5), soft.points.begin))
     assert rough.proof.worst.off_by > 1e-6
     assert set(pc.verify(rough, (t, W)).verdicts) == {"undecided"}
     assert "not optimal" in pc.verify(rough, (t, np.where(np.arange(8).reshape(4, 2) == 3, 0.3, W))).verdicts
@@ -279,7 +280,7 @@ BAD = {
     "no such name": ({"lam": LAM, "v": W}, "must have one of lam, t and variables or constraints .* got lam, v"),
     "no knots": ({"w": W}, "must have one of lam, t"),
     "two kinds of knots": ({"lam": LAM, "t": LAM, "w": W}, "must have one of lam, t"),
-    "no arrays": (3.0, r"must be \(t, x\), \(t, x, y\), a mapping or a file"),
+    "no arrays": (3.0, r"must be \(t, x\), \(t, x, y\), a mapping, a table, a function of t or a file"),
     "shape": ((LAM / 4, W.T), r"w must have shape \(4, 2\)"),
     "nan": (([0.0, 1.0], [[1.0, np.nan], [3.0, -1.0]]), "w must be finite at every knot, got nan"),
     "beyond": (([0.0, 2.0], W[:2]), "t must hold increasing numbers from 0 to 1"),
@@ -368,4 +369,58 @@ def test_a_path_within_eps_judges_points_and_itself():
 
 def test_an_exact_path_alone_is_judged_anew(soft):
     assert pc.verify(soft).passes()
-    assert not pc.verify(replace(soft, points=replace(soft.points, x=soft.points.x + 0.1))).passes()
+    assert not pc.verify(
+        replace(soft, points=ProgramPoints.known(soft.points.x + 0.1, soft.points.z, soft.points.begin))
+    ).passes()
+
+
+@pytest.fixture
+def pair():
+    """A lasso of two coefficients, whose optimum is that of soft thresholds."""
+    w, lam = cp.Variable(2, name="w"), cp.Parameter(nonneg=True, name="lam")
+    goal = cp.Minimize(cp.sum_squares(w - [3, -1]) / 2 + lam * cp.norm1(w))
+    return pc.trace(cp.Problem(goal), {lam: 3}, {lam: 0})
+
+
+def thresholds(lam):
+    return np.array([max(3 - lam, 0.0), -max(1 - lam, 0.0)])
+
+
+def test_a_path_written_as_a_table_is_judged_as_it_was_written(pair, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    frame = pair.to_frame()
+    frame.to_csv(tmp_path / "path.csv", index=False)
+    for table in (frame, frame.set_index("t"), tmp_path / "path.csv", pandas.read_csv(tmp_path / "path.csv")):
+        assert pc.verify(pair, table).verdicts == ["optimal"] * 5
+    frame.loc[1, "w[0]"] += 1e-2
+    assert pc.verify(pair, frame).verdicts.count("not optimal") == 3  # the knot, and what is beside it
+
+
+def test_a_frame_of_somebody_else_is_judged_at_its_knots(pair):
+    pandas = pytest.importorskip("pandas")
+    lam = np.array([3.0, 1.0, 0.5, 0.0])
+    w = np.array([thresholds(each) for each in lam])
+    frame = pandas.DataFrame({"lam": lam, "w[0]": w[:, 0], "w[1]": w[:, 1]})
+    assert set(pc.verify(pair, frame).verdicts) == {"optimal"}
+    with pytest.raises(pc.InputError, match="solutions: column 'v' is no entry of a variable or constraint"):
+        pc.verify(pair, frame.assign(v=1.0))
+    with pytest.raises(pc.InputError, match=r"solutions\['w\[1\]'\] must be numeric and real"):
+        pc.verify(pair, frame.astype({"w[1]": object}).replace({"w[1]": {0.0: "none"}}))
+    with pytest.raises(pc.InputError, match="must be a DataFrame with a row for each knot, got an empty one"):
+        pc.verify(pair, frame[:0])
+
+
+def test_a_function_is_asked_at_breakpoints_and_between(pair):
+    right = pc.verify(pair, lambda t: thresholds(3 - 3 * t))
+    assert right.t.tolist() == pytest.approx([0, 1 / 3, 2 / 3, 5 / 6, 1])
+    assert right.passes()
+    affine = pc.verify(pair, lambda t: {"w": np.array([3 * t, -t])})  # right at both ends alone
+    assert affine.verdicts == ["optimal", "not optimal", "not optimal", "not optimal", "optimal"]
+
+
+def test_a_function_of_several_variables_returns_them_by_name():
+    x, y, a = cp.Variable(name="x"), cp.Variable(name="y"), cp.Parameter(name="a")
+    path = pc.trace(cp.Problem(cp.Minimize(x + y), [x >= a, y >= 2 * a]), {a: 0}, {a: 1})
+    assert pc.verify(path, lambda t: {"x": t, "y": 2 * t}).passes()
+    with pytest.raises(pc.InputError, match="must return a mapping of names to values, as there are x, y, got 3"):
+        pc.verify(path, lambda t: 3)

@@ -96,3 +96,28 @@ def test_a_row_and_a_variable_of_one_name_are_told_apart(run):
     assert run(right.replace("-2.5", "-2.4"), model=BOTH)[0] == 1
     status, said = run("steel,3\ncoal,1\n", model=BOTH)
     assert (status, "must say x:steel or row:steel, which are two, got 'steel'" in said) == (2, True)
+
+
+def test_rows_that_contradict_each_other_are_named(tmp_path, capsys):
+    model = FILE.replace("RHS       BUDGET    6.0", "RHS       BUDGET    0.5").replace("BUDGET    6.0", "BUDGET    0.5")
+    (tmp_path / "goods.mps").write_text(model)
+    assert main(["verify", str(tmp_path / "goods.mps"), "--conflict"]) == 1
+    said = capsys.readouterr().out
+    names = [line.split()[0] for line in said.splitlines()[2:-1]]
+    assert {"BUDGET", "NEED"} <= set(names)  # Y >= 1, X + Y <= 0.5, and X >= 0 or the span that X has
+    assert said.splitlines()[-1].endswith("without any one of them there is a point")
+    (tmp_path / "right.mps").write_text(FILE)
+    assert main(["verify", str(tmp_path / "right.mps"), "--conflict", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["conflict"] is False
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["goods.mps", "point.csv", "--conflict"], "--conflict asks for no SOLUTION"),
+        (["rows.csv", "--conflict"], "--conflict belongs to a program, a file that ends in .mps, .qps or .lp"),
+    ],
+)
+def test_a_conflict_is_that_of_a_program(capsys, words, said):
+    assert main(["verify", *words]) == 2
+    assert said in capsys.readouterr().err

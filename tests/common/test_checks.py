@@ -264,3 +264,10 @@ class TestIntervals:
             slack_costs=1,
         )
         fails(["criterion must be a pair"], roc_of_scores([0.1, 0.4, 0.4, 0.8], [-1, 1, -1, 1]).best, (1, 2, 3))
+
+
+def test_a_column_of_texts_is_named():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"age": [1.0, 2.0], "city": ["Rome", "Oslo"]})
+    with pytest.raises(InputError, match="X must be numeric and real, got a DataFrame whose column 'city' has 'Rome'"):
+        pc.TwoCSVM(frame, [-1, 1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import stat
 import subprocess
@@ -17,8 +18,9 @@ import pytest
 import paretoclf as pc
 from paretoclf.checking.solution_files import read_solutions
 from paretoclf.cli.files import staged
-from paretoclf.common.files import InParts, read_arrays, replacing, save_arrays
+from paretoclf.common.files import hash_of, members_of, read_arrays, replacing, save_arrays, write_file
 from paretoclf.common.resume import Arrays
+from paretoclf.common.storage import content_of
 from paretoclf.datasets.files import read_npz
 
 MUTATIONS = 500
@@ -376,14 +378,47 @@ def test_folders_of_the_command_line(tmp_path):
     assert {each.name for each in tmp_path.iterdir()} == {"out", "report of mine.json"}
 
 
-@pytest.mark.parametrize("compress", [False, True])
-def test_an_array_in_parts_is_written_as_the_whole_is(tmp_path, compress):
-    """Neither the file's reader nor its bytes tell the two from each other."""
-    whole, text = np.random.default_rng(0).normal(size=(7, 2, 3)), np.array("said")
-    parts = InParts(whole.shape, lambda: iter([whole[:3], whole[3:].transpose(0, 2, 1).copy().transpose(0, 2, 1)]))
-    for name, each in (("a.npz", whole), ("b.npz", parts)):
-        save_arrays(tmp_path / name, {"x": each, "text": text}, compress=compress)
-    with np.load(tmp_path / "b.npz") as stored:
-        np.testing.assert_array_equal(stored["x"], whole)
-        assert str(stored["text"]) == "said"
-    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+CONTENT = {"t": np.arange(3.0), "labels": np.array([[1, -2]], dtype=np.int8), "kinks": np.array([True])}
+SAID = {"status": "end", "seconds": {"trace": 0.5}, "items": ["x[0]", "\u03b5"], "unit": 2.0**-60}
+
+
+def test_whatever_reads_npz_files_opens_one(tmp_path):
+    """Without pickle, and without an array of letters, which is NumPy's own."""
+    write_file(tmp_path / "a", {**CONTENT, **SAID, "one": np.float64(0.25)})
+    with np.load(tmp_path / "a.npz", allow_pickle=False) as stored:
+        members = {name: stored[name] for name in stored.files}
+    assert {each.dtype.kind for each in members.values()} <= {*"fiub"}
+    assert json.loads(members["json"].tobytes().decode()) == SAID
+    assert (members["sha256"].shape, members["sha256"].dtype) == ((32,), np.uint8)
+    again = content_of(read_arrays(tmp_path / "a.npz", ""))
+    assert {name: again[name] for name in SAID} == SAID
+    for name, array in CONTENT.items():
+        np.testing.assert_array_equal(again[name], array)
+        assert again[name].dtype == array.dtype
+    assert again["one"] == 0.25
+
+
+def test_the_hash_is_of_all_that_a_reader_sees():
+    """Names, shapes, types and bytes; and in whichever order of bytes they are held."""
+    members = members_of({**CONTENT, **SAID})
+    others = [{**members, "kinks": ~members["kinks"]}]
+    others += [{**members, name: members[name] + members[name].dtype.type(1)} for name in ("t", "labels", "json")]
+    others += [{**members, "t": members["t"][None]}, {**members, "t": members["t"].astype(np.float32)}]
+    others += [{**members, "u": NONE}, {("u" if name == "t" else name): each for name, each in members.items()}]
+    others += [{name: each for name, each in members.items() if name != "t"}]
+    for other in others:
+        assert hash_of(other) != hash_of(members)
+        with pytest.raises(pc.InputError, match="was changed after it was saved"):
+            content_of(other)
+    assert hash_of({**members, "t": members["t"].astype(">f8")}) == hash_of(members)
+    assert hash_of({**members, "sha256": NONE}) == hash_of(members)
+
+
+def test_what_is_said_is_an_object_with_names_of_its_own():
+    for text in (b"[1]", b'{"t": 1}', b"null"):
+        members = {**CONTENT, "json": np.frombuffer(text, dtype=np.uint8)}
+        with pytest.raises(pc.InputError, match="json must be an object with other names"):
+            content_of({**members, "sha256": np.frombuffer(hash_of(members), dtype=np.uint8)})
+
+
+NONE = np.zeros(0)

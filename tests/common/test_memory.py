@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import tracemalloc
 
 import numpy as np
@@ -132,6 +133,17 @@ class TestAvailable:
         groups.write_text("0::/not/seen/from/here\n")
         self.group(root, 1000, 300, 0, ("memory.max", "memory.current"))
         assert list(memory._of_groups(groups, root)) == [700]
+
+    @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limits")
+    @pytest.mark.parametrize(("most", "left"), [(10**6, [10**6 - 7 * 4096]), (-1, [])])
+    def test_the_address_space_of_a_process(self, tmp_path, monkeypatch, most, left):
+        statm = tmp_path / "statm"
+        statm.write_text("7 5 3 1 0 2 0\n")
+        monkeypatch.setattr(memory.resource, "RLIM_INFINITY", -1)
+        monkeypatch.setattr(memory.resource, "getrlimit", lambda which: (most, most))
+        monkeypatch.setattr(memory.resource, "getpagesize", lambda: 4096)
+        assert list(memory._of_process(statm)) == left
+        assert list(memory._of_process(tmp_path / "none")) == []
 
     def test_no_groups(self, tmp_path):
         assert list(memory._of_groups(tmp_path / "none", tmp_path)) == []

@@ -8,7 +8,7 @@ import pytest
 from paretoclf import InputError
 from paretoclf.common.storage import check_parts
 from paretoclf.engine.reduction.stored import unpacked_matrix
-from paretoclf.path.stored_samples import take_samples
+from paretoclf.path.base.taken_samples import take_samples
 
 NONE = np.zeros(0, dtype=np.int64)
 WRONG = {

@@ -31,6 +31,13 @@ def within_eps():
     return pc.trace(cp.Problem(cp.Minimize(cp.norm2(x - [3, 4])), [cp.norm2(x) <= tau]), {tau: 1}, {tau: 2}, eps=1e-3)
 
 
+def curve():
+    """A ridge that grows, as a curve: one variable."""
+    x, mu = cp.Variable(2, name="x"), cp.Parameter(nonneg=True, name="mu")
+    ridge = cp.sum_squares(x - [3, 4]) + mu * cp.sum_squares(x)
+    return pc.trace(cp.Problem(cp.Minimize(ridge)), {mu: 1}, {mu: 2}, curve=True)
+
+
 def two_prices():
     """A lasso of two numbers at all pairs of two prices."""
     x = cp.Variable(2, name="x")
@@ -100,8 +107,11 @@ def results():
         "Regimes": pc.population.population_regimes(pc.population.Population.fit(X, y)),
         "Influence": pc.deletion.influence(svm, (0.5, 0.5)),
         "JudgedPoints": pc.verify(*strangers_points()),
+        "Conflict": pc.conflict(pc.QP(None, np.ones(2), np.eye(2)[[0, 0]], [3, -np.inf], [np.inf, 1])),
+        "OptimalSet": pc.unique(pc.QP(None, np.zeros(30), np.eye(30), np.zeros(30), np.ones(30)), progress=False),
         "Ranges": pc.ranges(pc.QP(None, np.ones(30), np.eye(30), np.zeros(30)), progress=False),
         "ConePath": within_eps(),
+        "CurvePath": curve(),
         "ProblemPath": strangers_points()[0],
         "ProblemMap": two_prices(),
         "GuaranteePath": guarantees(),
@@ -113,8 +123,8 @@ NAMES = (
     "MarginPath", "Regimes", "Sweep", "Agreement", "ValueAgreement", "Verification", "SuiteReport", "RocCurve",
     "RocCurve without a path", "ErrorCurve", "GridErrorCurve", "Dataset", "PathScores", "Moments", "formulation",
     "LeaveOneOut", "Proofs of LeaveOneOut", "LeaveOneOutPath",
-    "TargetPValues", "ConformalRanks", "Influence", "JudgedPoints", "Ranges", "ConePath", "ProblemPath",
-    "ProblemMap", "GuaranteePath",
+    "TargetPValues", "ConformalRanks", "Influence", "JudgedPoints", "Conflict", "OptimalSet", "Ranges", "ConePath",
+    "CurvePath", "ProblemPath", "ProblemMap", "GuaranteePath",
 )  # fmt: skip
 
 
@@ -224,10 +234,10 @@ def test_a_solution_says_value_bounds_and_gap(results):
 
 
 def test_what_is_written_is_escaped():
-    table = Table(html_table("a < b & c", [{"<x>": "1 < 2"}]))
+    table = Table(html_table("a < b & c", [{"<x>": "1 < 2"}], 1))
     assert table.title == "a < b & c"
     assert table.rows == [["<x>"], ["1 < 2"]]
-    assert Table(html_table("nothing", [])).rows == [[]]
+    assert Table(html_table("nothing", [], 0)).rows == [[]]
 
 
 @pytest.mark.parametrize("name", ["Path", "Dataset"])

@@ -124,7 +124,7 @@ def test_rows_of_cells_that_are_infinite_are_named(tmp_path):
     cells = ["1", "inf", "3", "4", "-Infinity", "6"]
     file.write_text("a,b,label\n" + "".join(f"{cell},{k},{k % 2}\n" for k, cell in enumerate(cells)))
     with pytest.raises(
-        ColumnsError, match=r"row 3, column 'a': the value must be finite, got 'inf' \(and row 6\)$"
+        ColumnsError, match=r"row 3, column 'a': the value must be finite; .* fills it, got 'inf' \(and row 6\)$"
     ) as said:
         load(file)
     assert said.value.ways == {}  # a column of numbers is not to be dropped for that
@@ -213,3 +213,24 @@ def test_pandas_reads_what_it_can(tmp_path, ending):
     file.write_bytes(b"not a table")
     with pytest.raises(InputError, match="cannot be read by pandas"):
         load(file)
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        (
+            ["1,000", "2,500", "12,345,678.5"],
+            "must be a number without commas between thousands (pandas.read_csv takes thousands=','), got '1,000'",
+        ),
+        (
+            ["84%", "7%", "8.5%"],
+            "must be a number without a per cent sign (replace % by nothing in the file), got '84%'",
+        ),
+    ],
+)
+def test_cells_of_a_spreadsheet_are_said_to_be_such(tmp_path, cells, said):
+    lines = ["a;b;label", *(f"{k};{cell};{k % 2}" for k, cell in enumerate(cells))]
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    with pytest.raises(ColumnsError, match=re.escape(said)) as caught:
+        load(tmp_path / "t.csv")
+    assert "decimal" not in str(caught.value)  # 1,000 would be 1

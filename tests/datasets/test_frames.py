@@ -136,7 +136,12 @@ def test_the_command_line_reads_them_too(tmp_path, capsys):
     file.write_text("age\tstadt\tbought\n" + "".join(rows), encoding="latin-1")
     arguments = ["page", str(file), "--label", "bought", "--positive", "yes", "--out", str(tmp_path / "page.html")]
     assert main(arguments) == 2
-    assert "name its encoding" in capsys.readouterr().err
+    assert "name its encoding; ready: --encoding latin-1" in capsys.readouterr().err
+    own = [arguments[0], arguments[1], "--encoding", "latin-1", "--one-hot", "stadt"]
+    assert main(own) == 2
+    assert "name the label column, with label= (--label): no column is called" in capsys.readouterr().err
+    assert main([*own, "--label", "bought"]) == 2
+    assert "the two are 'no' (8), 'yes' (8); ready: --positive yes" in capsys.readouterr().err
     assert main([*arguments, "--encoding", "latin-1", "--separator", "tab", "--one-hot", "stadt"]) == 0
     assert ", 2 features" in capsys.readouterr().out
 

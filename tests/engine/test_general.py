@@ -17,7 +17,7 @@ import paretoclf as pc
 from paretoclf.common.errors import DegeneratePathError
 from paretoclf.engine import general
 from paretoclf.engine.boxes import BOXES
-from paretoclf.engine.engines import DEFAULT, ENGINES, WALKS
+from paretoclf.engine.engines import DEFAULT, ENGINES, walks_of
 from paretoclf.engine.general import follow
 from paretoclf.engine.in_fractions import in_fractions
 from paretoclf.engine.start import Data, first_labels, shifted, without_inequalities
@@ -184,7 +184,7 @@ def test_large_or_indefinite_problems_are_refused_as_before(monkeypatch):
     P, A, q, *sides = (np.asarray(each, dtype=float) for each in raw)
     scale = 10.0 ** np.random.default_rng(6299).uniform(-1, 1)
     problem = ParametricQP(scale * P, A, scale * q, *sides[:2], *(scale * each for each in sides[2:]))
-    for walk in general.WALKS[DEFAULT]:
+    for walk in general.walks_of(DEFAULT):
         monkeypatch.setattr(walk, "follow", _refuses)
     with pytest.raises(DegeneratePathError, match="singular"):
         follow(problem, progress=False)
@@ -224,7 +224,7 @@ def test_the_end_of_a_path_is_looked_at(engine):
     except DegeneratePathError:
         return
     assert (found.status, found.t[-1]) == ("unbounded", pytest.approx(0.51534, abs=1e-5))
-    size = 1 + np.abs(found.values[-1]).max() + np.abs(found.multipliers[-1]).max()
+    size = 1 + np.abs(found.v[-1, 1]).max() + np.abs(found.y[-1, 1]).max()
     assert off(problem, found.t[-1], found.v[-1, 1], found.y[-1, 1]) <= 1e-9 * size
 
 
@@ -232,10 +232,10 @@ def test_the_end_of_a_path_is_looked_at(engine):
 def test_the_end_of_a_path_is_looked_at_in_each_engine(engine):
     """By the first engine of each kind alone, which has nobody to go on with: it refuses, or is right."""
     problem = flat_up_to_rounding()
-    for walk in WALKS[engine]:
+    for walk in walks_of(engine):
         with suppress(DegeneratePathError):
             found = general._followed(problem, None, walk=walk, limit=10**5, progress=False)
-            size = 1 + np.abs(found.values[-1]).max() + np.abs(found.multipliers[-1]).max()
+            size = 1 + np.abs(found.v[-1, 1]).max() + np.abs(found.y[-1, 1]).max()
             assert off(problem, found.t[-1], found.v[-1, 1], found.y[-1, 1]) <= 1e-6 * size
 
 
@@ -286,7 +286,7 @@ def test_what_is_left_of_a_zero_is_no_pivot(seed, engine):
         assert (found.status, theirs.status) == ("infeasible", 2)
 
 
-@pytest.mark.parametrize("walk", WALKS[DEFAULT])
+@pytest.mark.parametrize("walk", walks_of(DEFAULT))
 def test_each_precision_has_the_breakpoints_of_fractions(walk):
     """Ties included: integers are exact in every precision, so that labels are the same, too."""
     seen = 0
@@ -315,14 +315,14 @@ def test_what_one_precision_refuses_another_start_and_a_finer_precision_are_aske
         _refuses()
 
     monkeypatch.setattr(general, "_SMALL", 0)
-    monkeypatch.setattr(general, "WALKS", {DEFAULT: (refuses, refuses, WALKS[DEFAULT][-1])})
+    monkeypatch.setattr(general, "walks_of", lambda engine: (refuses, refuses, walks_of(DEFAULT)[-1]))
     found = follow(problem, progress=False)
     assert len(asked) == 3  # two walks, and the other one from another start
     np.testing.assert_allclose(found.t, whole.t, atol=1e-14)
-    monkeypatch.setattr(general, "WALKS", {DEFAULT: (refuses,)})
+    monkeypatch.setattr(general, "walks_of", lambda engine: (refuses,))
     with pytest.raises(DegeneratePathError, match=r"singular, at t = 0\. It was tried from 4 starts\. Rescale"):
         follow(problem, progress=False)
-    monkeypatch.setattr(general, "WALKS", {DEFAULT: (refuses, refuses, refuses)})
+    monkeypatch.setattr(general, "walks_of", lambda engine: (refuses, refuses, refuses))
     with pytest.raises(DegeneratePathError, match="from another start, and in twice the precision"):
         follow(problem, progress=False)
 
@@ -345,7 +345,7 @@ def few_squares(seed, squares=3, n=96):
 @pytest.mark.skipif("fast" not in ENGINES, reason="installed without a C++ compiler")
 @pytest.mark.parametrize("seed", range(6))
 def test_products_through_few_squares_are_those_with_the_matrix(seed, monkeypatch):
-    problem, core, used = few_squares(seed), WALKS["fast"][0], []
+    problem, core, used = few_squares(seed), walks_of("fast")[0], []
     squares = core.squares
     monkeypatch.setattr(core, "squares", lambda self, P: used.append(squares(self, P)) or used[-1])
     found = follow(problem, progress=False)
@@ -423,8 +423,8 @@ def test_neighbours_share_a_point_unless_the_solution_jumps():
     smooth = follow(replace(problem, q=q[:, 1:], P=np.eye(1), A=np.zeros((0, 1)), **sides(problem, slice(1, 2))))
     np.testing.assert_allclose(smooth.v[:, :, 0], [[-1.0, -1.5], [-1.5, -1.5]])
     if "fast" in ENGINES:
-        assert follow(problem, engine="fast").ends.tolist() == [[0, 1], [2, 3]]
-        assert smooth.ends.tolist() == [[0, 1], [1, 2]]
+        assert follow(problem, engine="fast").path.ends.tolist() == [[0, 1], [2, 3]]
+        assert smooth.path.ends.tolist() == [[0, 1], [1, 2]]
         assert smooth.v[1, 0, 0] == smooth.v[1, 1, 0] == -1.5  # the bound, to the last bit
 
 
@@ -456,7 +456,7 @@ def drawn(rng, large):
 @pytest.mark.parametrize("block", range(4))
 def test_a_solution_that_is_carried_on_is_the_one_that_is_computed_afresh(block, monkeypatch):
     """Each step is compared with a fresh solution; path and end are those of steps that are all computed afresh."""
-    carries, afresh = WALKS["fast"][:2]
+    carries, afresh = walks_of("fast")[:2]
     began, walks, rng = carries.__init__, [], np.random.default_rng(block)
 
     def compared(self, data, labels):
@@ -515,7 +515,7 @@ def test_that_there_is_no_way_is_not_said_of_a_column_by_one_product(seed, small
     """A solver finds a point on both lines where steps that were carried on found them infeasible."""
     problem = ill_scaled(*seed, small=small)
     stated, _ = general.equilibrated(problem)
-    afresh = general._followed(stated, None, walk=WALKS["fast"][1], limit=10**5, progress=False)
+    afresh = general._followed(stated, None, walk=walks_of("fast")[1], limit=10**5, progress=False)
     found = follow(problem, progress=False)
     assert found.status == afresh.status == status
     assert found.t[-1] == pytest.approx(afresh.t[-1], abs=1e-10)
@@ -566,7 +566,7 @@ def test_a_start_has_no_ties_that_can_be_helped():
 
 
 @pytest.mark.parametrize(
-    "walk", dict.fromkeys((WALKS["textbook"][0], WALKS[DEFAULT][0])), ids=lambda walk: walk.__name__
+    "walk", dict.fromkeys((walks_of("textbook")[0], walks_of(DEFAULT)[0])), ids=lambda walk: walk.__name__
 )
 def test_a_start_from_the_basis_without_inequalities_leads_to_the_same_end(walk):
     """An item beyond a soft bound is shifted there, and so is its other bound where the two would cross."""
@@ -634,7 +634,7 @@ def test_solutions_in_two_doubles_are_asked_for_before_a_basis_in_two_is(n, plai
 
     monkeypatch.setattr(general, "_followed", counted)
     found = follow(problem, progress=False)
-    core, afresh, fine, twice = WALKS["fast"]
+    core, afresh, fine, twice = walks_of("fast")
     assert asked == [*(core, afresh)[:plain], fine]
     stated, d = general.equilibrated(problem)
     whole = followed(stated, None, walk=twice, limit=10**5, progress=False)

@@ -63,7 +63,7 @@ def test_in_twice_the_precision_curvature_of_some_ulps_is_none(block, monkeypatc
     """Followed as curvature, it led 53 of 60 such paths off their sets."""
     for seed in range(6 * block, 6 * (block + 1)):
         problem = of_low_rank(seed)
-        whole = in_doubles(follow(in_fractions(problem), progress=False))
+        whole = in_doubles(follow(in_fractions(problem), progress=False), problem)
         with monkeypatch.context() as patch:
             patch.setattr(general, "in_fractions", lambda _: None)
             found = follow(problem, progress=False, precise=True)

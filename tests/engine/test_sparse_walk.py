@@ -14,7 +14,7 @@ from paretoclf.engine.general import equilibrated, follow
 from paretoclf.engine.reduction.presolve import reduce
 from paretoclf.engine.start import Data, first_labels, shifted
 from paretoclf.problem.parametric_qp import ParametricQP
-from paretoclf.solve.to_qp import LineOfPrograms, program_line
+from paretoclf.solve.sources.problem_line import LineOfPrograms, program_line
 from tests.engine.test_general import drawn
 from tests.oracles import lines
 from tests.oracles.sized_programs import controller, portfolio, signal
@@ -41,14 +41,14 @@ def walked(problem, draw=0):
         if draw == 1:
             raise
         return walked(problem, draw + 1)
-    return general._restated(found, stated, d)
+    return general._restated(found, stated, d, problem)
 
 
 def value_at(trace, problem, t):
     """The objective along a path."""
     j = min(max(int(np.searchsorted(trace.t, t, side="right")) - 1, 0), len(trace.labels) - 1)
     share = (t - trace.t[j]) / ((trace.t[j + 1] - trace.t[j]) or 1.0)
-    v = (1 - share) * trace.values[trace.ends[j, 0]] + share * trace.values[trace.ends[j, 1]]
+    v = (1 - share) * trace.v[j, 0] + share * trace.v[j, 1]
     x, total = v[: problem.n], 0.0
     for bound, slope, sign in ((problem.lower, problem.below, 1), (problem.upper, problem.above, -1)):
         soft = np.isfinite(bound[0]) & np.isfinite(slope[0])
@@ -119,7 +119,7 @@ def test_a_solution_that_is_carried_on_is_the_one_that_is_computed_afresh(large,
         walks.append(self._walk)
 
     monkeypatch.setattr(SparseWalk, "__init__", compared)
-    how = {"labels": None, "limit": 10**5, "progress": False}
+    how = {"labels": None, "limit": 10**5, "progress": False, "deadline": np.inf}
     for _ in range(25):
         problem = equilibrated(drawn(rng, large))[0]
         dense = general._followed(problem, walk=CoreWalk, **how)
@@ -223,11 +223,11 @@ def test_a_path_whose_proof_fails_is_followed_again_by_the_dense_engines(monkeyp
     """As where a factor has lost its digits: what the sparse walk found is off by 1e-6."""
     found, usual = [], general._restated
 
-    def spoilt(trace, stated, d):
+    def spoilt(trace, stated, d, problem):
         if sp.issparse(stated.P):
             found.append(trace)
-            trace = replace(trace, log=replace(trace.log, variables=trace.log.variables * (1 + 1e-6)))
-        return usual(trace, stated, d)
+            trace = replace(trace, path=replace(trace.path, number=trace.path.number * (1 + 1e-6)))
+        return usual(trace, stated, d, problem)
 
     monkeypatch.setattr(general, "_restated", spoilt)
     path = pc.trace(*signal(760, 1, 0.02), progress=False)

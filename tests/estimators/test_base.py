@@ -47,3 +47,13 @@ def test_every_attribute_that_is_documented_is_there_after_fit_and_not_before(na
     assert added <= names
     assert isinstance(fitted, kind)
     assert np.isin(fitted.predict(data.X), [-1, 1]).all()
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_a_column_of_texts_is_named(name):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"size": [1.0, 2.0, 3.0, 4.0], "colour": ["red", "blue", "red", "blue"]})
+    with pytest.raises(
+        pc.InputError, match=r"X must be numeric and real, got a DataFrame whose column 'colour' has 'red'"
+    ):
+        getattr(pc, name)().fit(frame, [0, 1, 0, 1])

@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import paretoclf as pc
 
 #: Labels are texts here, and which of the two is positive is not said: `test_pos_label` has that. And scikit-learn asks
-#: for probabilities of a linear kernel without bias, which are said to be 0 or 1: tests/path/test_quantile.py.
+#: for probabilities of a linear kernel without bias, which are said to be 0 or 1: tests/path/svm/test_quantile_path.py.
 pytestmark = [
     pytest.mark.filterwarnings("ignore::paretoclf.common.errors.PositiveClassWarning"),
     pytest.mark.filterwarnings("ignore::paretoclf.common.errors.HomogeneousWarning"),

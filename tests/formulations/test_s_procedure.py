@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import cvxpy as cp
 import numpy as np
@@ -14,6 +15,7 @@ from scipy.special import ndtr, ndtri
 
 import paretoclf as pc
 from paretoclf.distributions.gaussian.trust_region import secular
+from paretoclf.formulations.on_moments import MomentSlope
 from tests.distributions.gaussian.test_trust_region import hard_pair
 from tests.oracles.gaussian_pairs import Pencil, random_pair
 
@@ -379,3 +381,63 @@ BAD = [
 def test_bad_input_is_refused(ask, message):
     with pytest.raises(pc.InputError, match=message):
         ask(of(random_pair(3)))
+
+
+@pytest.fixture(scope="module")
+def spread_samples():
+    """Two classes of which the negatives are wider along one feature."""
+    rng = np.random.default_rng(0)
+    y = np.where(np.arange(40) < 18, 1.0, -1.0)
+    X = rng.normal(size=(40, 3))
+    X[y > 0] += 0.4
+    X[y < 0] *= [1, 2, 0.5]
+    return X, y
+
+
+class TestKernels:
+    @pytest.mark.parametrize("form", FORMS)
+    def test_inner_products_given_as_a_kernel_are_the_features(self, spread_samples, form):
+        X, y = spread_samples
+        plain, through = pc.SProcedure(X, y, reg=0.1), pc.SProcedure(X @ X.T, y, "precomputed", reg=0.1)
+        assert through.zeta_min == pytest.approx(plain.zeta_min, rel=1e-12)
+        zeta = 1.7 * plain.zeta_min
+        one, other = plain.solve(zeta, form=form), through.solve(zeta, form=form)
+        assert other.certificate.passes(1e-8)
+        assert other.value == pytest.approx(one.value, rel=1e-10)
+        scores = other.classifier.decision_function(X @ X.T)
+        np.testing.assert_allclose(scores, one.classifier.decision_function(X), atol=1e-8)
+
+    @pytest.mark.parametrize("rate", ["tnr", "tpr"])
+    def test_rates_are_those_of_the_closed_form(self, spread_samples, rate):
+        X, y = spread_samples
+        model = pc.SProcedure(X, y, pc.RBF(1.0), reg=0.05)
+        closed = pc.gaussian_tradeoff(X, y, kernel=pc.RBF(1.0), reg=0.05)
+        solution, point = model.at_rate(**{rate: 0.3}), closed.at_rate(**{rate: 0.3})
+        assert solution.certificate.passes(1e-7)
+        distances = model.distances(solution)
+        assert (distances.u_minus, distances.u_plus) == pytest.approx((point.u_minus, point.u_plus), rel=1e-6)
+        new = np.random.default_rng(1).normal(size=(7, 3))
+        ours, theirs = solution.classifier.decision_function(new), point.classifier.decision_function(new)
+        np.testing.assert_allclose(ours / np.abs(ours).max(), theirs / np.abs(theirs).max(), atol=1e-5)
+
+    def test_coefficients_imply_the_slope_that_is_certified(self, spread_samples):
+        X, y = spread_samples
+        model = pc.SProcedure(X, y, pc.RBF(1.0), reg=0.05)
+        solution = model.solve(2 * model.zeta_min)
+        numbers = solution.numbers
+        np.testing.assert_allclose(model.gram.factor.T @ numbers["coef"], numbers["w"], atol=1e-10)
+        values = np.asarray(model.gram.factor) @ numbers["w"] + numbers["b"]
+        np.testing.assert_allclose(solution.classifier.decision_function(X), values, atol=1e-9)
+        wrong = replace(model._implied({}, MomentSlope(numbers["w"], numbers["tau"])), a=1.01 * numbers["w"][::-1])
+        assert not model.judge({"zeta": 2 * model.zeta_min}, wrong).certificate.passes(1e-6)
+
+    @pytest.mark.parametrize(("reg", "beyond"), [((0.5, 0.01), False), ((0.01, 5.0), True)])
+    def test_it_is_said_where_the_whole_space_has_better(self, spread_samples, reg, beyond):
+        """By one more direction that no sample has: a feature that is 0 throughout."""
+        X, y = spread_samples
+        model = pc.SProcedure(X @ X.T, y, "precomputed", reg=reg)
+        wider = pc.SProcedure(np.column_stack([X, np.zeros(len(X))]), y, reg=reg)
+        zeta = 2 * model.zeta_min
+        inside, whole = model.solve(zeta), wider.solve(zeta)
+        assert any("span of the samples alone" in note for note in inside.notes) == beyond
+        assert (-whole.value > -inside.value * (1 + 1e-6)) == beyond

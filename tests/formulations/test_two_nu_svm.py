@@ -15,7 +15,7 @@ from paretoclf.common.errors import InputError
 from paretoclf.formulations.two_nu_svm import TwoNuSVM
 from paretoclf.problem.nu import caps_of
 from paretoclf.proof.points.hulls import judge_hulls, thresholds
-from paretoclf.proof.soft_margin import SoftMargin
+from paretoclf.proof.points.soft_margin import SoftMargin
 
 KERNELS = {"linear": None, "rbf": pc.RBF(1.5)}
 kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS.keys())

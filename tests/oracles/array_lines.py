@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from paretoclf.proof.cone_line import ConeLine
-from paretoclf.proof.points.cones import Cone, Cones
+from paretoclf.proof.bands.cone_line import ConeLine
+from paretoclf.proof.cones.cone_kinds import Cone, Cones
 
 #: Shares of the way between two pairs at which a bound is compared.
 SHARES = (0.1, 0.3, 0.5, 0.7, 0.9)

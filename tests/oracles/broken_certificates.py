@@ -10,8 +10,8 @@ import numpy as np
 import paretoclf as pc
 from paretoclf.problem.parametric_qp import ParametricQP
 from paretoclf.proof import check, check_gap, check_ray
-from paretoclf.proof.files.file import bounded, certificate
-from paretoclf.proof.files.problems import path_problem, program_problem
+from paretoclf.proof.files.certificate_file import bounded, certificate
+from paretoclf.proof.files.stated_problems import path_problem, program_problem
 from tests.oracles.random_programs import fractions, program
 from tests.oracles.second_checker import gap_of, objection_to
 
@@ -66,7 +66,7 @@ def leaves(node, at=()):
     """Where numbers and letters are."""
     if isinstance(node, dict | list):
         for key, value in node.items() if isinstance(node, dict) else enumerate(node):
-            if key not in ("about", "positive", "kind", "format", "sha256"):
+            if key not in ("about", "positive", "kind", "format", "sha256", "names"):
                 yield from leaves(value, (*at, key))
     elif node is not None and not isinstance(node, bool):
         yield at
@@ -75,7 +75,7 @@ def leaves(node, at=()):
 def mutated(content, rng):
     """A copy with a digit, a letter, or the order changed, and what it was."""
     new = copy.deepcopy(content)
-    rows = new["segments" if "segments" in new else "points"]
+    rows = next(new[name] for name in ("segments", "points", "sides") if name in new)
     what = str(rng.choice(["leaf", "leaf", "leaf", "leaf", "leaf", "swap", "drop", "double", "cut"]))
     k = int(rng.integers(len(rows)))
     if what == "swap":

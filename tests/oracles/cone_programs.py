@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from paretoclf.proof.points.cone import ConeProgram, cone_bounds
-from paretoclf.proof.points.cones import Cone, blocks, project
+from paretoclf.proof.cones.cone_judge import ConeProgram, cone_bounds
+from paretoclf.proof.cones.cone_kinds import Cone, blocks, project
 
 
 def known(rng):

@@ -79,7 +79,8 @@ def stated(problem):
         return "semidefinite"
     if kind == "program":
         numbers = {k: [[None if v is None else Fraction(v) for v in end] for end in problem[k]] for k in SIDES}
-        q, A = ([[Fraction(v) for v in row] for row in problem[k]] for k in ("q", "A"))
+        q = [[Fraction(v) for v in row] for row in problem["q"]]
+        A = [[Fraction(v) for v in dense(row, n)] for row in problem["A"]]
     else:
         A = {"2C-SVM": [y], "margins": [y], "quantile SVM": []}.get(kind)
         if kind == "2nu-SVM":
@@ -107,13 +108,21 @@ def stated(problem):
 SIDES = ("lower", "upper", "below", "above")
 
 
+def dense(row, width):
+    """A row that may be a list of entries."""
+    entries = dict(row) if row and isinstance(row[0], list) else dict(enumerate(row))
+    if [*entries] != sorted(entries) or not all(type(k) is int and 0 <= k < width for k in entries):
+        raise ValueError("columns")
+    return [entries.get(k, 0) for k in range(width)] if not row or isinstance(row[0], list) else row
+
+
 def gram(problem, n):
     """The matrix in fractions."""
     extra = ONE if problem.get("bias") else ZERO
     if "X" in problem:
         X = [[Fraction(v) for v in row] for row in problem["X"]]
         return [[sum((a * b for a, b in zip(p, q, strict=True)), extra) for q in X] for p in X]
-    low = [[Fraction(v) for v in row] for row in problem["K"]]
+    low = [[Fraction(v) for v in dense(row, i + 1)] for i, row in enumerate(problem["K"])]
     return [[low[max(i, j)][min(i, j)] + extra for j in range(n)] for i in range(n)]
 
 

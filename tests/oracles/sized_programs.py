@@ -1,7 +1,8 @@
-"""Programs of any size, each with both ends of a line: signals, a controller, a factor model."""
+"""Programs of any size, each with both ends of a line: signals, plans, a controller, a factor model."""
 
 import cvxpy as cp
 import numpy as np
+import scipy.sparse as sp
 
 
 def signal(n, order, top):
@@ -11,6 +12,16 @@ def signal(n, order, top):
     x, lam = cp.Variable(n, name="x"), cp.Parameter(nonneg=True, name="lam")
     problem = cp.Problem(cp.Minimize(cp.sum_squares(x - y) / 2 + lam * cp.norm1(cp.diff(x, order))))
     return problem, {lam: 0.0}, {lam: top}
+
+
+def planning(m, seed=0):
+    """Orders of m kinds from 3 m / 4 processes at least cost: costs, rows and their bounds, then how costs move."""
+    rng, n, each = np.random.default_rng(seed), 3 * m // 4, 5
+    places = np.repeat(np.arange(m), each), rng.integers(0, n, each * m)
+    A = sp.csr_array((rng.uniform(0.5, 2.0, each * m), places), shape=(m, n))
+    rows = sp.csr_array(sp.vstack([A, sp.eye_array(n)]))
+    low, up = np.append(rng.uniform(1.0, 5.0, m), np.zeros(n)), np.append(np.full(m, np.inf), np.full(n, 10.0))
+    return (rng.uniform(1.0, 2.0, n), rows, low, up), rng.uniform(-0.5, 0.5, n)
 
 
 def controller(horizon, seed=400, states=20, inputs=8):

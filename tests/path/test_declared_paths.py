@@ -117,7 +117,9 @@ def test_what_is_no_formulation_is_named_with_what_to_do(given, called):
     for call in (lambda: pc.trace(given, *LINE), lambda: pc.compare(ours(), given), lambda: pc.sweep(given, C_plus=1)):
         with pytest.raises(pc.InputError, match=re.escape(called) + "$") as caught:
             call()
-        assert str(caught.value).startswith(("svm must be a formulation", "formulation must be a formulation"))
+        assert str(caught.value).startswith(
+            ("svm must be a formulation", "problem must be a formulation", "formulation must be a formulation")
+        )
 
 
 def test_a_curve_of_what_is_no_path_says_what_is_missing():

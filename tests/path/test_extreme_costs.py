@@ -13,8 +13,8 @@ from paretoclf.proof.points.hinge import judge_hinge
 from paretoclf.proof.points.hulls import judge_hulls
 from paretoclf.proof.points.losses import loss_of
 from paretoclf.proof.points.risk import judge_risk
+from paretoclf.proof.points.soft_margin import SoftMargin
 from paretoclf.proof.points.two_c import certify
-from paretoclf.proof.soft_margin import SoftMargin
 from tests.oracles.exact import fractions, integer_kernel
 from tests.oracles.exact_criss_cross import criss_cross
 from tests.oracles.families import FAMILIES, kernel_of

@@ -14,7 +14,11 @@ import pytest
 import paretoclf as pc
 from paretoclf.checking.solution_files import read_solutions
 from paretoclf.path.load import AnyPath
+from paretoclf.path.programs.problem_path import ProblemPath, trace_problem
+from paretoclf.problem.parametric_qp import ParametricQP
 from paretoclf.proof import check
+from paretoclf.solve.sources.item_line import LineOfItems
+from tests.oracles.stored_files import content_of_file, rewritten
 from tests.stored.make import own_kernel, proved, said_of, said_of_plane
 
 
@@ -53,15 +57,7 @@ def files(tmp_path_factory):
 
 def damaged(files, name, tmp_path, **changes):
     """The file with some arrays changed by functions, or left out where that is None."""
-    with np.load(files / f"{name}.npz") as data:
-        arrays = {key: data[key] for key in data.files}
-    for key, change in changes.items():
-        if change is None:
-            del arrays[key]
-        else:
-            arrays[key] = change(arrays[key].copy())
-    np.savez(tmp_path / "damaged.npz", **arrays)
-    return tmp_path / "damaged.npz"
+    return rewritten(files / f"{name}.npz", tmp_path / "damaged.npz", **changes)
 
 
 def put(value, where=0):
@@ -253,11 +249,37 @@ def test_every_kind_of_file_is_there_as_an_older_version_made_it():
 @pytest.mark.parametrize("value", [1e308, 1e200, 5e-324])
 @pytest.mark.parametrize("name", ["mu_plus", "mu_minus", "root_plus", "root_minus", "slopes"])
 def test_numbers_near_the_ends_of_doubles_are_judged_or_refused(name, value, tmp_path):
-    with np.load(STORED / "guarantees.npz") as known:
-        arrays = dict(known)
-    for place in range(min(arrays[name].size, 3)):
-        changed = arrays[name].copy()
-        changed.flat[place] = value
-        np.savez(tmp_path / "wrong.npz", **{**arrays, name: changed})
+    for place in range(min(content_of_file(STORED / "guarantees.npz")[name].size, 3)):
+        file = rewritten(STORED / "guarantees.npz", tmp_path / "wrong.npz", **{name: put(value, place)})
         with suppress(pc.InputError):
-            assert pc.load(tmp_path / "wrong.npz").passes()
+            assert pc.load(file).passes()
+
+
+class OwnPath(ProblemPath):
+    """A path of a class that is no part of the package."""
+
+
+class OtherPath(ProblemPath):
+    """Another one."""
+
+
+def test_a_path_of_a_class_of_ones_own_comes_back_as_such(tmp_path):
+    q, box = np.array([[0.0, 1.0], [-3.0, 1.0]]), np.ones((2, 2))
+    source = LineOfItems(ParametricQP.hard(np.eye(2), np.zeros((0, 2)), q, 0 * box, box))
+    path = trace_problem(source, OwnPath, progress=False)
+    path.save(tmp_path / "own.npz")
+    again = pc.load(tmp_path / "own.npz", kind=OwnPath)
+    assert type(again) is OwnPath
+    assert again.value(0.5) == path.value(0.5)
+    assert again.proof.passes()
+    assert type(pc.load(tmp_path / "own.npz")) is ProblemPath
+    with pytest.raises(pc.InputError, match="kind must be what the file holds, OwnPath, got OtherPath"):
+        pc.load(tmp_path / "own.npz", kind=OtherPath)
+    with pytest.raises(pc.InputError, match="kind must be a class derived from ProblemPath, got <class 'int'>"):
+        pc.load(tmp_path / "own.npz", kind=int)
+    trace_problem(source, progress=False).save(tmp_path / "plain.npz")
+    with pytest.raises(pc.InputError, match="the file holds, ProblemPath, got OwnPath"):
+        pc.load(tmp_path / "plain.npz", kind=OwnPath)
+    pc.trace(pc.TwoCSVM([[0.0], [1.0]], [-1, 1]), (0, 0), (1, 1)).save(tmp_path / "svm.npz")
+    with pytest.raises(pc.InputError, match="no path of a program, got OwnPath"):
+        pc.load(tmp_path / "svm.npz", kind=OwnPath)

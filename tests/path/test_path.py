@@ -15,7 +15,7 @@ from sklearn.svm import SVC
 import paretoclf as pc
 from paretoclf import certify
 from paretoclf.problem.costs import Costs
-from paretoclf.proof import judged as judging
+from paretoclf.proof.points import judged_classifiers as judging
 
 RAY = (0, 0), (3, 2)
 FIVE = np.array([[2.0], [1.0], [0.0], [-1.0], [-3.0]]), np.array([1, 1, -1, -1, -1.0])
@@ -506,3 +506,16 @@ def test_reading_a_point_states_its_costs_once_and_asks_no_judge_for_more_than_i
     copied = pickle.loads(pickle.dumps(point))
     assert copied.certificate == point.certificate
     assert pickle.loads(pickle.dumps(path.at(0.3))).value == point.value
+
+
+def test_what_others_ask_of_a_path_is_answered_in_words():
+    path = pc.trace(pc.TwoCSVM([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1]), start=(0, 0), stop=(1, 1))
+    with pytest.raises(pc.InputError, match=r"a path is asked by name: path\.at\(t\) is the optimum"):
+        path(0.1)
+    with pytest.raises(pc.InputError, match=r"path\.at\(path\.breakpoints\[k\]\) that at the k-th breakpoint"):
+        path[0]
+    with pytest.raises(AttributeError, match=r"path\.at\(t\)\.classifier\.predict\(X\) is that of one"):
+        path.predict([[1.0]])
+    with pytest.raises(AttributeError, match="object has no attribute 'nothing'"):
+        path.nothing  # noqa: B018
+    assert not hasattr(path, "predict")

@@ -12,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import paretoclf as pc
-from paretoclf.path.on_pieces import OnPieces
+from paretoclf.path.svm_lines.stages import CapsWalk
+from paretoclf.path.svm_lines.svm_path import OnPieces
 from paretoclf.problem import exact_sums
+from paretoclf.proof.points.soft_margin import PRECISELY
 from paretoclf.proof.points.two_c import certify
-from paretoclf.proof.soft_margin import PRECISELY
 from tests.benchmarks.other_solvers import Exact
 from tests.oracles.exact import fractions, integer_kernel
 from tests.oracles.exact_criss_cross import criss_cross
@@ -80,7 +81,8 @@ def test_steep_paths_have_the_exact_values(seed, line):
 def test_a_segment_that_is_wrong_keeps_no_other_from_being_proved():
     """All need two doubles; one is spoilt, which says nothing of the others."""
     X, y = steep(1, n=14)
-    path = pc.trace(pc.TwoCSVM(X.astype(float), y), *LINES["asymmetry"](y))
+    K = (X @ X.T).astype(float)  # whole numbers, and no slopes to store: with these one is enough
+    path = pc.trace(pc.TwoCSVM(K, y, "precomputed"), *LINES["asymmetry"](y))
     P, k = path.pieces, path.pieces.t.size // 2
     assert OnPieces._proved(path).failures().size > 20
     largest = max(P.index[P.ptr[k] : P.ptr[k + 1]].tolist(), key=path.alpha(float(P.t[k])).__getitem__)
@@ -211,12 +213,17 @@ DOWN = ((0.0, HIGH), (LOW, LOW))
 KERNELS = {"linear": None, "narrow": pc.RBF(0.1), "rbf": pc.RBF(1.0)}
 
 
-def cheap(seed, kernel, ends):
-    """A path along a line of costs, or None where it is refused: next to t = 1 few digits are left."""
+def cheap_samples(seed):
+    """Labels and samples of unequal classes that are more or less apart."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(8, 24))
     y = np.where(np.arange(n) < max(2, n // 3), 1.0, -1.0)
-    X = rng.normal(size=(n, 2)) + rng.choice([0.2, 0.6, 1.5]) * y[:, None]
+    return y, rng.normal(size=(n, 2)) + rng.choice([0.2, 0.6, 1.5]) * y[:, None]
+
+
+def cheap(seed, kernel, ends):
+    """A path along a line of costs, or None where it is refused: next to t = 1 few digits are left."""
+    y, X = cheap_samples(seed)
     try:
         return pc.trace(pc.TwoCSVM(X, y, kernel), *ends)
     except pc.DegeneratePathError:
@@ -225,6 +232,7 @@ def cheap(seed, kernel, ends):
 
 KINDS = {f"{line}-{name}": (ends, kernel) for line, ends in COSTS.items() for name, kernel in KERNELS.items()}
 KINDS |= {"down, from an axis": (DOWN, KERNELS["narrow"])}
+KINDS |= {f"up, to an axis-{name}": (DOWN[::-1], kernel) for name, kernel in KERNELS.items()}
 
 
 @pytest.mark.parametrize(("ends", "kernel"), KINDS.values(), ids=KINDS)
@@ -239,6 +247,25 @@ def test_where_a_path_is_proved_its_solutions_are(ends, kernel):
                 for t in (*share.tolist(), *(1.0 - share).tolist()):
                     certificate = path.at(t).certificate
                     assert certificate.passes(tol), (seed, t, certificate.explain(tol))
+
+
+@pytest.mark.parametrize("seed", [3, 5, 8, 10])
+def test_stages_end_where_a_cost_is_no_number_any_more(seed, monkeypatch):
+    """And where all multipliers go to 0 on their basis: events are rounding there, down to costs of 1e-323."""
+    stages, follow = [], CapsWalk.stage
+
+    def counted(self, t_from, t_to, *others):
+        stages.append((t_from, t_to))
+        return follow(self, t_from, t_to, *others)
+
+    monkeypatch.setattr(CapsWalk, "stage", counted)
+    y, X = cheap_samples(seed)
+    svm = pc.TwoCSVM(X, y, KERNELS["rbf"])
+    with pytest.raises(pc.DegeneratePathError, match="from its other end"):  # next to t = 1 no digits are left
+        pc.trace(svm, *DOWN)
+    assert len(stages) <= 12
+    assert min(t for t, _ in stages) >= 1e-9
+    assert pc.trace(svm, *DOWN[::-1]).proof.passes()
 
 
 @pytest.mark.parametrize("kernel", [None, pc.RBF(1.0)], ids=["linear", "rbf"])

@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
+from paretoclf.common.files import write_file
 from tests.oracles.mostly_slow import mostly_slow
+from tests.oracles.stored_files import content_of_file
 from tests.path.test_load import PATHS, _apart, _data
 
 #: What a file says of the problem, and what no answer depends on.
@@ -37,8 +39,7 @@ KINDS = {
 
 def arrays_of(path, folder):
     path.save(folder / "right")
-    with np.load(folder / "right.npz") as data:
-        return {key: data[key] for key in data.files}
+    return content_of_file(folder / "right.npz")
 
 
 def changed(arrays, rng):
@@ -61,7 +62,7 @@ def changed(arrays, rng):
 
 def loaded(arrays, folder, load):
     """What a file with these arrays holds; None if it is refused."""
-    np.savez(folder / "changed.npz", **arrays)
+    write_file(folder / "changed.npz", arrays)
     try:
         return load(folder / "changed.npz")
     except pc.InputError:
@@ -96,14 +97,14 @@ def objections(found, path, new, rng):
     out = ["range"] if np.abs(ends[[0, -1]] - t[[0, -1]]).max() > TOLERANCE * max(1e-3, float(t[-1])) else []
     j = rng.integers(ends.size - 1, size=3)
     points = [*(ends[j] + rng.uniform(size=3) * (ends[j + 1] - ends[j])), ends[0], ends[-1]]
-    steep = isinstance(found, pc.path.cost.Path) and found._steep
+    steep = isinstance(found, pc.Path) and found._steep
     for u in map(float, points):
         if not t[0] <= u <= t[-1]:
             continue
         bounds = found.certificate(u, exact=True).bounds
         dual, primal = (float(bound) for bound in bounds)
         room = TOLERANCE * max(abs(primal), abs(dual)) + (1e-15 if primal * dual == 0.0 else 0.0)
-        unit = found._unit(u) ** 2 if isinstance(found, pc.path.nu.NuPath) else 1.0
+        unit = found._unit(u) ** 2 if isinstance(found, pc.results.NuPath) else 1.0
         if not primal - dual <= room + 1e-14 * unit:
             out.append(f"optimality at {u!r}: {primal - dual:.1e} of {primal:.1e}")
         if not abs(found.value(u) - path.value(u)) <= room + 1e-14 * unit:
@@ -118,7 +119,7 @@ def objections(found, path, new, rng):
         except pc.InputError:  # the hulls meet
             continue
         scores = found.scores(new)(u)
-        if isinstance(found, pc.path.nu.NuPath):
+        if isinstance(found, pc.results.NuPath):
             scores = scores * found._unit(u)
         low, high = getattr(solution.classifier, "b_interval", None) or (0.0, 0.0)
         if high > low:  # any intercept in between is optimal

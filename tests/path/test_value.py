@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
-from paretoclf.path import on_pieces
-from paretoclf.path.on_pieces import check_certificates
+from paretoclf.path.svm import nu_path
+from paretoclf.path.svm_lines import svm_path
+from paretoclf.path.svm_lines.svm_path import check_certificates
 from paretoclf.plotting import ValueDisplay
 from tests.oracles.exact import fractions, integer_kernel
 from tests.oracles.exact_criss_cross import criss_cross
@@ -238,8 +239,8 @@ def test_a_stored_value_outside_its_bounds_is_an_error(svm, column, off):
 
 
 def test_values_outside_their_bounds_by_rounding_are_replaced_once_and_nothing_else_changes(gaussians, monkeypatch):
-    traced, real = [], on_pieces.with_proved_values
-    monkeypatch.setattr(on_pieces, "with_proved_values", lambda path: traced.append(path) or real(path))
+    traced, real = [], svm_path.with_proved_values
+    monkeypatch.setattr(svm_path, "with_proved_values", lambda path: traced.append(path) or real(path))
     X, y = gaussians(80, 3, seed=0, positives=0.5)
     path = pc.trace(pc.TwoCSVM(X, y, pc.RBF(3.0)), (0, 2e3), (2e3, 0))
     (before,) = traced
@@ -255,8 +256,9 @@ def test_values_outside_their_bounds_by_rounding_are_replaced_once_and_nothing_e
 @pytest.mark.parametrize("kind", ["costs", "nu"])
 def test_replaced_values_are_proved_once_and_as_a_proof_from_the_beginning_proves_them(kind, gaussians, monkeypatch):
     """Nothing but their own residual hangs on them: all was proved twice, which took half the time of a path of nu."""
-    proofs, real = [], on_pieces.prove
-    monkeypatch.setattr(on_pieces, "prove", lambda *given: proofs.append(given) or real(*given))
+    module, name = {"costs": (svm_path, "prove_costs"), "nu": (nu_path, "prove_hulls")}[kind]
+    proofs, real = [], getattr(module, name)
+    monkeypatch.setattr(module, name, lambda *given: proofs.append(given) or real(*given))
     if kind == "costs":
         X, y = gaussians(80, 3, seed=0, positives=0.5)
         path = pc.trace(pc.TwoCSVM(X, y, pc.RBF(3.0)), (0, 20), (20, 0))
@@ -267,7 +269,7 @@ def test_replaced_values_are_proved_once_and_as_a_proof_from_the_beginning_prove
     value = path.pieces.value.copy()
     value[3, 0] = path.proof.duals[3, 0] - 2e-13 * abs(path.proof.duals[3, 0])
     proofs.clear()
-    path = on_pieces.with_proved_values(replace(path, pieces=replace(path.pieces, value=value)))
+    path = svm_path.with_proved_values(replace(path, pieces=replace(path.pieces, value=value)))
     assert path.pieces.value[3, 0] == path.proof.duals[3, 0]
     known = path.proof
     assert len(proofs) == 1

@@ -198,3 +198,44 @@ def test_files_that_are_no_pages(tmp_path):
         path.page(tmp_path / "page.txt")
     with pytest.raises(pc.InputError, match="none"):
         path.page(tmp_path / "none" / "page.html")
+
+
+def test_the_panel_has_duality_by_the_names_of_constraints(made):
+    path, file = made
+    d = data_of(file)
+    names = d["duality"]["names"]
+    assert names == list(path.program.all_multipliers)[:30]
+    for j in range(len(d["t"]) - 1):
+        t = 0.5 * (d["t"][j] + d["t"][j + 1])
+        x, z = path.compiled(t)
+        slack = (1 - t) * path.program.b[0] + t * path.program.b[1] - path.program.A @ x
+        dual = path.program.sense * path.proof.duals[path.long_segments[j]] @ [0.25, 0.5, 0.25]
+        assert d["dual"][j][1] == pytest.approx(dual, rel=1e-12)
+        assert d["dual"][j][1] == pytest.approx(path.value(t), rel=1e-8, abs=1e-8)
+        for k, name in enumerate(names):
+            reading = path.program.all_multipliers[name]
+            rows = reading.place[reading.factor != 0]
+            assert d["duality"]["products"][j][k][1] == pytest.approx(slack[rows] @ z[rows], abs=1e-12)
+            theirs = np.sum(path.at(t).duals[name])
+            assert d["duality"]["multipliers"][j][k][1] == pytest.approx(theirs, rel=1e-9, abs=1e-12)
+            middle = np.mean([d["duality"]["multipliers"][j][k][0], d["duality"]["multipliers"][j][k][2]])
+            if not path.parabolas:
+                assert d["duality"]["multipliers"][j][k][1] == pytest.approx(middle, rel=1e-8, abs=1e-9)
+
+
+def test_the_panel_of_a_path_within_eps_has_its_lower_bound_for_a_dual_value(tmp_path):
+    w, lam = cp.Variable(2, name="w"), cp.Parameter(nonneg=True, name="lam")
+    rows = [(cp.sum(w) <= 1).set_label("cap"), (cp.norm2(w) <= 2).set_label("ball")]
+    problem = cp.Problem(cp.Minimize(cp.norm2(w - 3) + lam * cp.norm1(w)), rows)
+    band = pc.trace(problem, {lam: 0.1}, {lam: 0.5}, eps=1e-2, progress=False)
+    band.page(tmp_path / "page.html")
+    d = data_of(tmp_path / "page.html")
+    assert d["dual"] is None
+    assert d["duality"]["names"] == ["cap", "ball"]
+    t = 0.5 * (d["t"][0] + d["t"][1])
+    low, high = band.bounds(t)
+    assert sorted([d["value"][0][1], d["other"][0][1]]) == pytest.approx([low, high])
+    cap = [each[0][0][1] for each in (d["duality"][kind] for kind in ("slacks", "multipliers", "products"))]
+    assert cap[0] == pytest.approx(1 - band.at(t).variables["w"].sum(), abs=1e-9)
+    assert cap[1] == pytest.approx(float(band.at(t).duals["cap"]), rel=1e-9)
+    assert cap[2] == pytest.approx(cap[0] * cap[1], abs=1e-9)

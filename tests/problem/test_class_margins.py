@@ -242,7 +242,7 @@ def test_points_on_the_plane_at_random():
 
 
 def test_the_best_slacks_of_a_slope_are_those_of_the_problem_along_it():
-    """The recipe of docs/how_to/carrizosa.md; CVXPY maximises the sum of the margins over intercept and slacks."""
+    """The recipe of docs/how_to/other_machines.md; CVXPY maximises the sum of the margins over intercept and slacks."""
     X, y = data(2, 0.3)
     whole = traced(X, y, soft=True)
     for w in (whole.slope(0.5) + np.array([0.1, -0.2, 0.3]), whole.slope(0.5)):

@@ -11,8 +11,8 @@ import pytest
 import paretoclf as pc
 from paretoclf.engine.box import log_of
 from paretoclf.engine.general import follow
-from paretoclf.path.journey import Stage, assemble
-from paretoclf.path.on_pieces import OnPieces
+from paretoclf.path.svm_lines.stages import Stage, assemble
+from paretoclf.path.svm_lines.svm_path import OnPieces
 from paretoclf.problem.lines import LabelledSamples, LineOfCosts
 from paretoclf.problem.operator.signed import Signed
 from paretoclf.problem.parametric_qp import ParametricQP
@@ -132,7 +132,7 @@ def trace_one_class(X, kernel, last):
     n = gram.n
     caps = np.outer((1 / n, last), np.ones(n))
     problem = problem_of_one_class(gram, caps)
-    log = log_of(problem, follow(problem, progress=False))
+    log = log_of(follow(problem, progress=False).path)
     pieces = assemble((log, [Stage(0, log.segments, 0.0, 1.0)], log, []), None, bool(gram.quadratic.width))
     return OneClassPath(gram, np.ones(n), (1 / n, last), pieces=pieces)
 

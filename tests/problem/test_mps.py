@@ -343,7 +343,8 @@ def test_what_is_no_program_is_refused(read, tmp_path):
         read(marked)
     with pytest.raises(pc.errors.InputError, match="file must be a program that HiGHS reads"):
         read("no such thing\n")
-    with pytest.raises(pc.errors.InputError, match=r"file must end in \.mps, \.qps, \.lp, got program\.txt"):
+    endings = r"\.mps, \.qps, \.lp, or one of these and \.gz"
+    with pytest.raises(pc.errors.InputError, match=rf"file must end in {endings}, got program\.txt"):
         read(FILE, "program.txt")
     with pytest.raises(pc.errors.InputError, match="file must be there"):
         pc.QP.from_file(tmp_path / "missing.mps")

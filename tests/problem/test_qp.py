@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -10,6 +13,7 @@ import scipy.sparse as sp
 
 import paretoclf as pc
 from paretoclf.cli.pairs import judged
+from tests.oracles.stored_files import rewritten
 
 
 def random_qp(seed, n=5, m=7):
@@ -99,11 +103,10 @@ def test_rows_without_a_bound_have_multipliers_of_0(rows, named, tmp_path):
 def test_a_file_in_which_a_multiplier_has_no_place_is_refused(tmp_path):
     qp = pc.QP(np.eye(1), [0.0], [[1.0]], moves={"s": {"q": [1.0]}})
     pc.trace(qp, {"s": 0}, {"s": 1}).save(tmp_path / "path.npz")
-    with np.load(tmp_path / "path.npz", allow_pickle=False) as stored:
-        changed = {**stored, "program_multipliers_factor": np.array([1.0, 0.0])}
-    np.savez(tmp_path / "changed.npz", **changed)
+    factors = {"program_multipliers_factor": lambda _: np.array([1.0, 0.0])}
+    changed = rewritten(tmp_path / "path.npz", tmp_path / "changed.npz", **factors)
     with pytest.raises(pc.InputError, match="factors of multipliers must be 0 where a program has none"):
-        pc.load(tmp_path / "changed.npz")
+        pc.load(changed)
 
 
 def test_somebodys_path_is_judged_with_its_multipliers():
@@ -391,3 +394,12 @@ def test_bounds_that_cross_end_the_path():
     path = pc.trace(qp, {"rise": 0}, {"rise": 2})
     assert (path.status, path.breakpoints[-1]) == ("infeasible", pytest.approx(0.5))
     assert path.beyond.proof.passes()
+
+
+def test_moves_are_checked_when_a_qp_is_made_and_not_changed_later():
+    qp = pc.QP(None, [1.0], [[1.0]], [0.0], None, moves={"r": {"l": [1.0]}})
+    with pytest.raises(pc.InputError, match=r"moves must be given to QP.* dataclasses\.replace"):
+        qp.moves["s"] = 1
+    assert list(qp.moves) == ["r"]
+    copied = pickle.loads(pickle.dumps(copy.deepcopy(qp)))
+    assert copied.moves["r"]["l"].tolist() == [1.0]

@@ -17,11 +17,11 @@ from paretoclf.problem.gram import Gram
 from paretoclf.problem.kernels import RBF, Named, Polynomial, median_bandwidth
 from paretoclf.problem.operator import Features, Matrix
 from paretoclf.problem.samples import check_samples, same_samples
-from paretoclf.proof.judged import make_solution
 from paretoclf.proof.points import hinge
 from paretoclf.proof.points.hinge import certify_hinges
+from paretoclf.proof.points.judged_classifiers import make_solution
+from paretoclf.proof.points.soft_margin import SoftMargin
 from paretoclf.proof.points.two_c import certify
-from paretoclf.proof.soft_margin import SoftMargin
 from paretoclf.solve import polish
 
 KERNELS = [None, RBF(1.0), Polynomial(2), "laplacian", lambda A, B: (A @ B.T).toarray() + 1.0]

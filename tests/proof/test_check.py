@@ -1,7 +1,7 @@
 """Each field of a certificate file that is wrong, with its hash renewed, is refused, and what is printed is true.
 
-The counterpart of tests/proof/files/test_file.py: there solutions are broken, here what they are solutions of,
-and what a reader compares a file with.
+The counterpart of tests/proof/files/test_certificate_file.py: there solutions are broken, here what they are solutions
+of, and what a reader compares a file with.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ import pytest
 import paretoclf as pc
 from paretoclf.cli import main
 from paretoclf.proof import check, check_gap, check_ray
-from paretoclf.proof.files.file import _digest, bounded, certificate, save_solution, write_content
-from paretoclf.proof.files.points import OnePoint
-from paretoclf.proof.files.problems import labels_of
+from paretoclf.proof.files.bounded_points import OnePoint
+from paretoclf.proof.files.certificate_file import bounded, certificate, digest, save_solution, write_content
+from paretoclf.proof.files.stated_problems import labels_of
 
 CHECKERS = {"check": check, "check_gap": check_gap, "check_ray": check_ray}
 EXACT = ("program", "2C-SVM", "2nu-SVM", "quantile SVM", "margins")
@@ -67,14 +67,14 @@ def files():
     hard |= {"q": [[-1, -2]] * 2, "lower": [[0, 0, 0]] * 2, "upper": [[2, 3, 5]] * 2}
     points = [[0, [[0, 1], [1, 1]], [0]], [1, [], [0]]]
     content = {"format": "bounded certificate 1", "problem": hard, "stretch": 0, "points": points}
-    found["bounded program"] = {**content, "sha256": _digest(hard)}
+    found["bounded program"] = {**content, "sha256": digest(hard)}
     return json.loads(json.dumps(found))
 
 
 def said(content, folder, *options, script=None):
     """What the checker prints of a content, with its hash renewed."""
     script = script or ("check" if content["format"].startswith("exact") else "check_gap")
-    text = json.dumps({**content, "sha256": _digest(content["problem"])})
+    text = json.dumps({**content, "sha256": digest(content["problem"])})
     return said_of_text(text, folder, *options, script=script)
 
 
@@ -196,6 +196,7 @@ def test_null_at_one_end_of_a_bound_or_price_is_refused(tmp_path):
     [
         ("2C-SVM", "caps", {"0": [1] * 4, "1": [1] * 4}),
         ("2C-SVM", "caps", ["1111", "1111"]),
+        ("2C-SVM", "caps", [[0.25] * 4, [1.0] * 4, [2.0] * 4]),
         ("2C-SVM", "X", ["0", "1", "2", "3"]),
         ("2C-SVM", "X", {"0": 1}),
         ("2C-SVM", "y", [1, -1, 1]),
@@ -469,6 +470,15 @@ def test_one_sample_more_is_no_header(tmp_path):
     assert proved(said(content, tmp_path, "--data", tmp_path / "blank.csv"))
 
 
+def test_one_feature_that_is_no_number_makes_a_header(tmp_path):
+    rows = [(0, 1, -1), (1, 0, 1), (2, 5, -1), (3, 3, 1)]
+    X, y = np.array([row[:2] for row in rows], dtype=float), np.array([row[2] for row in rows])
+    content = saved(tmp_path, X, y, ((1.0, 1.0), (2.0, 2.0)))
+    for head in [("a", "b", "label"), ("2020", "b", "label"), ("a", "2021", "label")]:
+        assert proved(said(content, tmp_path, "--data", own(tmp_path, [head, *rows]))), head
+    assert "5 rows in" in said(content, tmp_path, "--data", own(tmp_path, [("2020", "2021", "label"), *rows]))
+
+
 def test_one_weight_more_is_no_header(tmp_path):
     X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1, 1, -1, 1])
     path = pc.trace(pc.TwoCSVM(X, y, sample_weight=[1.0, 2.0, 3.0, 4.0]), (1.0, 1.0), (2.0, 2.0))
@@ -640,9 +650,138 @@ def test_a_file_of_before_is_read_as_it_was(tmp_path):
 
 def test_what_is_said_of_a_diagonal_is_its_largest_entry(files, tmp_path):
     content = changed(files["2C-SVM"], diagonal=[0, "1/4", 3, 0.5])
-    (tmp_path / "file.json").write_text(json.dumps({**content, "sha256": _digest(content["problem"])}))
+    (tmp_path / "file.json").write_text(json.dumps({**content, "sha256": digest(content["problem"])}))
     words = check.read(str(tmp_path / "file.json"), "exact certificate 1", {"segments"})[1]
     assert words.startswith("On the diagonal of the kernel matrix there is up to 3 more.\n")
+
+
+# ---- letters ---------------------------------------------------------------------------------------------------------
+
+#: A letter, q, bounds and prices of one item with which an inequality of it holds without room, and q where it fails.
+INEQUALITIES = [
+    ("b", 2, {"lower": -1, "below": 1}, 1),  # v = below - q <= lower
+    ("l", 0, {"lower": 0}, -1),  # y = q >= 0
+    ("l", 0, {"lower": 0, "upper": 1, "above": 9}, -1),
+    ("l", 2, {"lower": 0, "below": 2}, 3),  # y <= below
+    ("l", -2, {"lower": 0, "upper": 0, "above": 2}, -3),  # y >= -above where both bounds are one
+    ("l", 2, {"lower": 0, "upper": 0, "below": 2}, 3),
+    ("l", 0, {}, 1),  # without bounds, y = 0
+    ("l", 0, {}, -1),
+    ("i", -1, {"lower": 1}, 0),  # v = -q
+    ("i", -1, {"upper": 1}, -2),
+    ("u", 0, {"upper": 0}, 1),
+    ("u", -2, {"upper": 0, "above": 2}, -3),
+    ("a", -2, {"upper": 1, "above": 1}, -1),  # v = -above - q >= upper
+]
+
+
+@pytest.mark.parametrize("item", ["variable", "row"])
+@pytest.mark.parametrize(("letter", "good", "sides", "bad"), INEQUALITIES)
+def test_each_inequality_of_a_letter_is_asked_at_the_start_and_ends_the_segment(letter, good, sides, bad, item):
+    """min x^2 / 2 + q x, of which x has the bounds, or a row that is x."""
+    ends = {side: [[sides.get(side)]] * 2 for side in check.SIDES}
+    problem = {"kind": "program", "K": [[1]], "A": [], **ends}
+    if item == "row":
+        problem |= {"A": [[1]], **{side: [[None, sides.get(side)]] * 2 for side in check.SIDES}}
+        letter = f"i{letter}"
+
+    def end(first, last):
+        return check.check({**problem, "q": [[first], [last]]}, [letter], early=True)[1]
+
+    better = 2 * good - bad
+    assert end(good, good) == 1
+    assert end(good, bad) == 0  # one point is enough
+    if sides:  # else only one q is right
+        assert end(good, better) == 1
+        assert end(better, bad) == Fraction(1, 2)
+    slightly = str(good + Fraction(bad - good, 10**9))
+    for first, last in ((bad, bad), (bad, good), (bad, better), (slightly, good), (slightly, better)):
+        with pytest.raises(ArithmeticError, match=r"from t = 0\.0: item . violates what"):
+            end(first, last)
+
+
+@pytest.mark.parametrize(
+    ("letter", "missing", "sides"),
+    [
+        ("b", "lower", {"upper": 0, "below": 1, "above": 1}),
+        ("b", "below", {"lower": 0, "upper": 1, "above": 1}),
+        ("l", "lower", {"upper": 0, "below": 1, "above": 1}),
+        ("u", "upper", {"lower": 0, "below": 1, "above": 1}),
+        ("a", "upper", {"lower": 0, "below": 1, "above": 1}),
+        ("a", "above", {"lower": -1, "upper": 0, "below": 1}),
+    ],
+)
+def test_a_letter_needs_its_bound_and_its_price(letter, missing, sides):
+    """As long as both are there the letter may be wrong; without one it says nothing."""
+
+    def said(given):
+        ends = {side: [[given.get(side)]] * 2 for side in check.SIDES}
+        try:
+            check.check({"kind": "program", "K": [[1]], "A": [], "q": [[0], [0]], **ends}, [letter])
+        except ArithmeticError as error:
+            return str(error)
+        return ""
+
+    assert said(sides) == f"segment 0, from t = 0.0: item 0 has no bound or price for {letter}"
+    assert "no bound or price" not in said({**sides, missing: 0})
+
+
+def test_bounds_may_not_cross_whatever_the_letter_is():
+    problem = program([[1]], [], [[0], [0]], [[0], [2]], [[1], [1]])
+    for letter in "liu":
+        with pytest.raises(ArithmeticError):
+            check.check(problem, [letter])
+    assert check.check(problem, ["l"], early=True)[1] == Fraction(1, 2)
+    crossed = program([[1]], [], [[0], [0]], [[1], [1]], [[0], [0]], [[1], [1]], [[1], [1]])
+    for letter in check.LETTERS:
+        with pytest.raises(ArithmeticError, match="violates"):
+            check.check(crossed, [letter])
+
+
+def test_a_price_is_negative_at_neither_end():
+    """Where it is, the penalty is concave: at t = 1 the point -1 that it would prove has a value above that of 0."""
+    bounds = {"lower": [[1], ["-9/10"]], "upper": NONE}
+    for ends in ([[1], [-1]], [[-1], [1]], [[-1], [-1]]):
+        for prices in ((ends, None), (None, ends)):
+            problem = program([[1]], [], [[0], [0]], *bounds.values(), *prices)
+            with pytest.raises(ArithmeticError, match="a price is negative"):
+                check.check(problem, ["b"])
+
+
+def test_values_are_those_of_the_program_whatever_the_denominators_of_its_numbers_are():
+    """min x^2 / 4 + x / 7, and a row x / 3 that is 1/5, or costs a price a unit below 1/5, or above -1/5."""
+    third, fifth = Fraction(1, 3), Fraction(1, 5)
+
+    def value(x, penalty):
+        return float(x * x / 4 + x / 7 + penalty)
+
+    def of(lower, upper, below, above):
+        ends = [[[None, None if v is None else str(v)]] * 2 for v in (lower, upper, below, above)]
+        return program([["1/2"]], [["1/3"]], [["1/7"]] * 2, *ends)
+
+    x = 3 * fifth
+    assert check.check(of(fifth, fifth, None, None), ["il"])[0] == [value(x, 0)] * 2
+    for price in (Fraction(1, 11), Fraction(1, 19)):
+        x = 2 * (third * price - Fraction(1, 7))
+        found, _ = check.check(of(fifth, None, price, None), ["ib"])
+        assert found == [value(x, price * (fifth - third * x))] * 2
+        x = 2 * (-third * price - Fraction(1, 7))
+        found, _ = check.check(of(None, -fifth, None, price), ["ia"])
+        assert found == [value(x, price * (third * x + fifth))] * 2
+
+
+def test_segments_follow_one_another_without_a_hole():
+    """min x^2 / 2 - t x on [0, 1/2]: x = t up to 1/2, then 1/2."""
+    problem = program([[1]], [], [[0], [-1]], [[0], [0]], [["1/2"], ["1/2"]])
+    assert check.check(problem, ["i", [[0, "u"]]]) == ([0.0, -0.375], 1)
+    for segments in (["i"], ["u"], ["l", [[0, "u"]]], ["i", [[0, "l"]]], ["i", []], ["i", [[0, "u"]], []], []):
+        with pytest.raises(ArithmeticError):
+            check.check(problem, segments)
+    with pytest.raises(ArithmeticError, match="at once violates"):
+        check.check(problem, ["i", [], [[0, "u"]]])
+    with pytest.raises(ArithmeticError, match="at once violates"):
+        check.check(problem, ["i", [[0, "u"]], []])
+    assert check.check(problem, ["i"], early=True)[1] == Fraction(1, 2)
 
 
 # ---- alone, and what proves that P is semidefinite -------------------------------------------------------------------
@@ -656,10 +795,30 @@ def alone(folder, script, *arguments):
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
 
 
+@pytest.mark.parametrize(
+    ("by", "plus", "denominator_by"), [(1, 1, 1), (1, 0, 0), (1, 0, -1), (1, 0, 2), (0, 0, 0), (-1, 0, -1)]
+)
+def test_an_inverse_need_not_be_trusted(by, plus, denominator_by, files, monkeypatch):
+    """The solution is put into the equations, and its denominator must be positive, or signs say nothing."""
+    content, right = files["program"], check.change
+    check.check(content["problem"], content["segments"])
+
+    def wrong(*given):
+        inverse, denominator = right(*given)
+        wrong_one = {item: {other: by * entry for other, entry in row.items()} for item, row in inverse.items()}
+        for item, row in wrong_one.items():
+            row[item] += plus
+        return wrong_one, denominator_by * denominator
+
+    monkeypatch.setattr(check, "change", wrong)
+    with pytest.raises(ArithmeticError, match="no solution"):
+        check.check(content["problem"], content["segments"])
+
+
 @pytest.mark.parametrize("script", CHECKERS)
 def test_each_checker_runs_alone_and_its_status_says_what_it_found(script, files, tmp_path):
     problem = program([[1]], [], [[0], [0]], [[0], [2]], [[1], [1]])
-    ray = {"format": "exact certificate 1", "problem": problem, "sha256": _digest(problem), "segments": ["l"]}
+    ray = {"format": "exact certificate 1", "problem": problem, "sha256": digest(problem), "segments": ["l"]}
     content = {"check": files["2C-SVM"], "check_gap": files["bounded"], "check_ray": {**ray, "ray": ["crossing", [0]]}}
     (tmp_path / "file.json").write_text(json.dumps(content[script]))
     result = alone(tmp_path, script, "file.json")
@@ -726,3 +885,28 @@ def test_a_large_matrix_near_a_singular_one_is_proved_or_refused_as_its_smallest
             else:
                 with pytest.raises(ArithmeticError, match="semidefinite"):
                     check.program(problem)
+
+
+def test_rows_of_a_program_may_be_lists_of_entries():
+    """Which state the same program; columns must be there, and increase, and there must not be too many."""
+    P, A = [[2.0], [0, 1], [0, 0, 1]], [[1, 0, 1], [0, 0, 0], [0, 0.5, 0]]
+    by_entries = {"K": [[[0, 2.0]], [[1, 1]], [[2, 1]]], "A": [[[0, 1], [2, 1]], [], [[1, 0.5]]]}
+    none = [[None] * 6] * 2
+    shared = {"kind": "program", "q": [[0] * 3, [1] * 3], "lower": none, "upper": none, "below": none, "above": none}
+    whole = check.program({**shared, "K": P, "A": A})
+    assert check.program({**shared, **by_entries}) == whole
+    assert check.program({**shared, "K": P, "A": [A[0], [], A[2]]}) == whole
+    for row, why in (
+        ([[0, 1], [0, 1]], "columns increase"),
+        ([[3, 1]], "columns increase"),
+        ([[-1, 1]], "columns increase"),
+        ([[True, 1]], "columns increase"),
+        ([[0, 1, 1]], "columns increase"),
+        ([[0, None]], "no list of numbers"),
+        ([1, [0, 1], 2], "no list of numbers"),
+        (None, "no list of numbers"),
+    ):
+        with pytest.raises(ArithmeticError, match=why):
+            check.program({**shared, "K": P, "A": [A[0], A[1], row]})
+    with pytest.raises(ArithmeticError, match="too large"):
+        check.program({**shared, "K": [[]] * 6000, "A": []})

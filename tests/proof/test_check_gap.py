@@ -112,5 +112,7 @@ def test_a_bound_or_price_that_a_point_needs_must_be_there():
     assert check_gap.gap({**free, **at}, points, 0)[1] == 0
     with pytest.raises(ArithmeticError, match="not finite"):
         check_gap.gap({**free, **at}, [[0, [[0, 3]], [1]], [1, [], [1]]], 0)
-    with pytest.raises(ArithmeticError, match="hard"):
-        check_gap.gap({**free, **at, "below": [[1, None]] * 2}, points, 0)
+    for side in ("below", "above"):
+        for prices in ([1, None], [None, 1], [1, 1]):
+            with pytest.raises(ArithmeticError, match="hard"):
+                check_gap.gap({**free, **at, side: [prices] * 2}, points, 0)

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from paretoclf.proof import check, check_ray
-from paretoclf.proof.files.file import certificate
+from paretoclf.proof.files.certificate_file import certificate
 from tests.proof.test_check import NONE, ends_at, program, proved
 
 

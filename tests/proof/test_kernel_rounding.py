@@ -10,7 +10,7 @@ import pytest
 import paretoclf as pc
 from paretoclf.problem.gram import Gram
 from paretoclf.problem.kernels import Polynomial
-from paretoclf.proof.stored import totals
+from paretoclf.proof.segments.stored_segments import totals
 
 POLYNOMIAL = Polynomial(2)
 

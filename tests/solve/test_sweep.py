@@ -20,12 +20,12 @@ from paretoclf.formulations.base import POSITIVE, Formulation
 from paretoclf.formulations.two_c_svm import TwoCSVM
 from paretoclf.problem.intercepts import sides
 from paretoclf.problem.kernels import RBF
-from paretoclf.solve import complete
+from paretoclf.solve import vertices
 from paretoclf.solve.compiled import Compiled
-from paretoclf.solve.complete import vertex_of
-from paretoclf.solve.model import Model
+from paretoclf.solve.models.model import Model
 from paretoclf.solve.polish import Polished
 from paretoclf.solve.sweep import Sweep, sweep
+from paretoclf.solve.vertices import vertex_of
 
 FORMS = ("dual", "primal")
 ASYMMETRY = np.linspace(0.05, 0.95, 7)
@@ -392,21 +392,21 @@ class TestPolish:
 
     def test_a_bad_polish_is_thrown_away(self, svm, monkeypatch):
         bad = Polished(np.zeros(60), None, False)
-        monkeypatch.setattr(complete, "vertex_of", lambda *args: bad)
+        monkeypatch.setattr(vertices, "vertex_of", lambda *args: bad)
         solution = svm.solve(1.0, 2.0)
         assert solution.status == "optimal, not polished: the margin set did not settle"
         assert solution.certificate.gap < 1e-9
         assert "polish" in solution.timing
 
     def test_one_bad_polish_among_many_is_thrown_away(self, svm, monkeypatch):
-        good = complete.vertex_of
+        good = vertices.vertex_of
         costs = np.array([0.5, 1.0, 2.0])
 
         def sometimes(gram, y, caps, alpha, b):
             found = good(gram, y, caps, alpha, b)
             return replace(found, alpha=np.zeros(60), settled=False) if caps.max() == 1.0 else found
 
-        monkeypatch.setattr(complete, "vertex_of", sometimes)
+        monkeypatch.setattr(vertices, "vertex_of", sometimes)
         result = sweep(svm, C_plus=costs, C_minus=costs)
         assert [s.status.partition(", ")[2] for s in result] == [
             "polished",
@@ -490,3 +490,55 @@ def test_every_combination(svm):
     assert every.costs.tolist() == [[1, 1], [1, 2], [1, 3], [2, 1], [2, 2], [2, 3]]
     one = sweep(svm, product=True, C_plus=[1.0, 2.0], C_minus=3.0)
     assert one.costs.tolist() == [[1, 3], [2, 3]]
+
+
+class TestValuesWithoutASolution:
+    """Returns of a list of targets, some of them out of reach: the others are kept."""
+
+    X, TARGET = cp.Variable(2, name="x"), cp.Parameter(name="target")
+    ROWS = ((cp.norm2(X) <= 1).set_label("ball"), X[0] == TARGET)
+
+    def test_what_was_solved_is_kept(self):
+        problem = cp.Problem(cp.Minimize(cp.sum_squares(self.X - 1)), [*self.ROWS])
+        found = sweep(problem, {self.TARGET: [0.5, 2.0, 0.25, -3.0]}, progress=False)
+        np.testing.assert_allclose(
+            found.values, [0.25 + (1 - np.sqrt(0.75)) ** 2, 0.75**2 + (1 - np.sqrt(0.9375)) ** 2]
+        )
+        assert found.parameters["target"].tolist() == [0.5, 0.25]
+        assert [(each.number, each.values, each.status) for each in found.missing] == [
+            (1, {"target": 2.0}, "infeasible"),
+            (3, {"target": -3.0}, "infeasible"),
+        ]
+        assert "ball" in found.missing[0].words
+        assert "infeasible at {'target': 2.0}" in repr(found)
+
+    def test_what_has_no_bound_is_said_to_have_none(self):
+        slope = cp.Parameter(nonneg=True, name="slope")
+        problem = cp.Problem(cp.Minimize(1 + cp.norm2(self.X) - slope * self.X[0]))
+        found = sweep(problem, {slope: [0.5, 2.0]}, progress=False)
+        assert (len(found), [each.status for each in found.missing]) == (1, ["unbounded"])
+
+    def test_a_claim_that_is_not_proved_stays_one(self, monkeypatch):
+        """A solver that fails at a value that has a solution: what it says is no proof."""
+        honest = Compiled.solve
+
+        def fails(self, values):
+            if values["target"] == 0.25:
+                raise SolveError("the solver has stopped")
+            return honest(self, values)
+
+        monkeypatch.setattr(Compiled, "solve", fails)
+        problem = cp.Problem(cp.Minimize(cp.sum_squares(self.X - 1)), [*self.ROWS])
+        found = sweep(problem, {self.TARGET: [0.5, 0.25]}, progress=False)
+        assert [(each.status, each.words) for each in found.missing] == [("undecided", "the solver has stopped")]
+
+    def test_where_there_is_no_solution_at_all_it_is_an_error(self):
+        problem = cp.Problem(cp.Minimize(cp.sum_squares(self.X)), [*self.ROWS])
+        with pytest.raises(SolveError, match="PrimalInfeasible"):
+            sweep(problem, {self.TARGET: [2.0, 3.0]}, progress=False)
+
+    def test_a_formulation_that_always_has_a_solution_is_never_shortened(self, svm, monkeypatch):
+        """Whoever compares it with a path goes by the places of its values."""
+        monkeypatch.setattr(Compiled, "solve", lambda self, values: (_ for _ in ()).throw(SolveError("stopped")))
+        with pytest.raises(SolveError, match="stopped"):
+            sweep(svm, C_plus=[1.0, 2.0], C_minus=1.0, progress=False)

@@ -1,7 +1,8 @@
 """One saved file of every kind, and what it says: ``python -m tests.stored.make FOLDER``.
 
 The files beside this script were made by the first tree that is promised to be read for ever, before 0.1.0 was out.
-They are never made again: a later tree must read them and find the same numbers.
+They are never made again: a later tree must read them and find the same numbers. Those of programs whose names begin
+with ``bound`` are of the versions that wrote points at both ends of each segment, and a hash of what no proof judges.
 """
 
 from __future__ import annotations
@@ -97,6 +98,14 @@ def of_cones():
     }
 
 
+def of_curves():
+    """Curves; P, A and an equation move. They were added when curves were."""
+    x, s = cp.Variable(3, name="x"), cp.Parameter(nonneg=True, name="s")
+    rows = [(x[0] + s * x[1] <= 1).set_label("row"), (x[2] + s * x[0] == 1).set_label("equation")]
+    objective = cp.sum_squares(x - np.array([2.0, 1.0, 0.5])) + s * cp.square(x[1]) + cp.norm2(x)
+    return {"curve": pc.trace(cp.Problem(cp.Minimize(objective), rows), {s: 0.25}, {s: 2.0}, curve=True)}
+
+
 def guarantees():
     """The path of MEMPM over weights."""
     machine = pc.MEMPM.from_moments([2.0, 1.0], [[1.0, 0.25], [0.25, 2.0]], [0.0, 0.0], [[1.5, 0.0], [0.0, 0.5]])
@@ -160,6 +169,9 @@ def main(folder):
         path.save(folder / name)
         said[name] = said_of(path)
     for name, path in of_cones().items():
+        path.save(folder / name)
+        said[name] = said_of(path)
+    for name, path in of_curves().items():
         path.save(folder / name)
         said[name] = said_of(path)
     guarantees().save(folder / "guarantees")

@@ -1,4 +1,4 @@
-"""docs/reference/errata.md: every command in it exists; and those errata that belong to no one formulation's tests."""
+"""docs/research/errata.md: every command in it exists; and those errata that belong to no one formulation's tests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from examples.papers.bach2006_population import PAIRS
 from paretoclf.distributions.population import Population, population_solution
 
 ROOT = Path(__file__).resolve().parents[2]
-ERRATA = (ROOT / "docs" / "reference" / "errata.md").read_text(encoding="utf-8")
+ERRATA = (ROOT / "docs" / "research" / "errata.md").read_text(encoding="utf-8")
 ROWS = [line for line in ERRATA.splitlines() if re.match(r"\| e[A-Z]\d+ ", line)]
 
 

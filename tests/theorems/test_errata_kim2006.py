@@ -1,4 +1,4 @@
-"""Errata of Kim et al. (2006): what is printed fails, what is corrected holds; the list is docs/reference/errata.md."""
+"""Errata of Kim et al. (2006): what is printed fails, what is corrected holds; the list is docs/research/errata.md."""
 
 from __future__ import annotations
 

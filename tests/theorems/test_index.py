@@ -1,4 +1,4 @@
-"""docs/reference/reproduced.md: it is what `examples/papers/index.py` prints, and all that it names is there."""
+"""docs/research/reproduced.md: it is what `examples/papers/index.py` prints, and all that it names is there."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STATED = [each for of_paper in index.STATED.values() for each in of_paper]
 
 
 def test_the_page_is_what_the_script_prints():
-    assert (ROOT / "docs" / "reference" / "reproduced.md").read_text(encoding="utf-8") == index.page()
+    assert (ROOT / "docs" / "research" / "reproduced.md").read_text(encoding="utf-8") == index.page()
 
 
 def test_every_item_of_the_papers_is_there():
@@ -65,7 +65,7 @@ def test_commands_and_pages_exist(each):
     source = (ROOT / "examples" / "papers" / script).read_text(encoding="utf-8")
     for option in options:
         assert not option.startswith("--") or f'"{option}"' in source, option
-    assert (ROOT / "docs" / "reference" / each.page).is_file()
+    assert (ROOT / "docs" / "research" / each.page).is_file()
 
 
 @pytest.mark.parametrize("each", STATED, ids=lambda each: each.test)

@@ -159,7 +159,7 @@ def test_a_protocol_says_what_it_does():
     assert str(replace(paper.FULL, totals=(0.1, 2.0))).endswith("total: the best of 0.1, 2")
 
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "reference" / "bach2006.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "research" / "bach2006.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(("total", "said"), [("2", 205), ("the best of the ray", 214), ("the best of 0.0001", 212)])

@@ -12,7 +12,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from examples.papers.kim2006 import DRAWS, figure_1, figure_2
 
 
-@pytest.mark.slow
 def test_figure_1(tmp_path, capsys):
     numbers = figure_1(tmp_path)
     assert (tmp_path / "kim_figure_1.png").stat().st_size > 10_000

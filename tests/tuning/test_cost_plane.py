@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import paretoclf as pc
-from paretoclf.path.maps.plane import plane
+from paretoclf.path.plane import plane
 from paretoclf.problem.gram import Gram
 from paretoclf.problem.lines import LabelledSamples
 from paretoclf.tuning import Minimax

@@ -25,10 +25,9 @@ def positive_part(family: Family, rates: Rates) -> tuple[float, float]:
     The first is not below the second where there is no such part.
     """
     plus, minus = (rate.threshold + EQUAL_MEANS for rate in rates)  # closer to it than rounding is not beyond it
-    return (
-        -np.inf if minus == -np.inf else family.at_u_minus(minus),
-        np.inf if plus == -np.inf else family.at_u_plus(plus),
-    )
+    start = -np.inf if minus == -np.inf else family.at_u_minus(minus)
+    stop = np.inf if plus == -np.inf else family.at_u_plus(plus)
+    return start, stop
 
 
 def evenly(family: Family, rates: Rates, part: tuple[float, float], n: int) -> Array:
@@ -44,15 +43,19 @@ def evenly(family: Family, rates: Rates, part: tuple[float, float], n: int) -> A
     >>> bool(abs(at.u_plus[1] - at.u_minus[1]) < 1e-3)  # the middle one is where both rates are equal
     True
     """
-    s = np.linspace(*_drawn(family, rates, part), _COARSE)
+    plus, minus = rates
+    positions = np.linspace(*_drawn(family, rates, part), _COARSE)
     for size in (_COARSE, n):  # the second time from positions that are already nearly even
-        at = family.at(s)
-        x, y = rates[1].correct(at.u_minus), rates[0].correct(at.u_plus)
-        length = np.concatenate([[0.0], np.cumsum(np.hypot(np.diff(x), np.diff(y)))])
-        # A hair of s keeps the map invertible where the rates stand still.
-        length = length / length[-1] + 1e-6 * (s - s[0]) / (s[-1] - s[0])
-        s = np.interp(np.linspace(0.0, length[-1], size), length, s)
-    return s
+        at = family.at(positions)
+        tnr = minus.correct(at.u_minus)
+        tpr = plus.correct(at.u_plus)
+        steps = np.hypot(np.diff(tnr), np.diff(tpr))
+        length = np.concatenate([[0.0], np.cumsum(steps)])
+        # A small share of the position itself keeps the map invertible where the rates are constant.
+        start, stop = positions[[0, -1]]
+        length = length / length[-1] + 1e-6 * (positions - start) / (stop - start)
+        positions = np.interp(np.linspace(0.0, length[-1], size), length, positions)
+    return positions
 
 
 def area(family: Family, rates: Rates, part: tuple[float, float]) -> float:
@@ -71,25 +74,45 @@ def area(family: Family, rates: Rates, part: tuple[float, float]) -> float:
     True
     """
     plus, minus = rates
-    start = part[0] if np.isfinite(part[0]) else family.at_u_minus(minus.at_correct(_NOTHING))
-    stop = part[1] if np.isfinite(part[1]) else family.at_u_plus(plus.at_correct(_NOTHING))
-    # A rate may have a kink where u = 0 (Laplace), and is not smooth at its threshold: cut there, and put more nodes
-    # near the cuts by a map that is flat at both ends.
+    start, stop = part
+    if not np.isfinite(start):
+        start = family.at_u_minus(minus.at_correct(_NOTHING))
+    if not np.isfinite(stop):
+        stop = family.at_u_plus(plus.at_correct(_NOTHING))
+    # A rate may have a kink where u = 0 (Laplace), and is not smooth at its threshold: cut there.
     inner = [family.position(angle) for angle in (0.0, 0.5 * np.pi)]
     cuts = np.clip([start, *inner, stop], start, stop)
+    widths = np.diff(cuts)[:, None]
+    nodes, derivative, weights = _nodes_near_both_ends()
+    positions = cuts[:-1, None] + widths * nodes
+    at = family.at(positions)
+    speed = family.steep(at) / at.minus * family.speed(positions)  # d u_minus / d position
+    heights = plus.correct(at.u_plus) * minus.slope(at.u_minus)
+    return float(np.sum(heights * speed * (widths * derivative * weights)))
+
+
+def _nodes_near_both_ends() -> tuple[Array, Array, Array]:
+    """Nodes of a quadrature over (0, 1), dense near both ends; the derivative of their map, and Gauss weights.
+
+    Gauss-Legendre nodes of equal panels, mapped by the polynomial 10 v^3 - 15 v^4 + 6 v^5, which is flat at 0 and at 1.
+    """
     nodes, weights = np.polynomial.legendre.leggauss(8)
-    v = ((np.arange(_PANELS)[:, None] + 0.5 + 0.5 * nodes) / _PANELS).ravel()
-    s = cuts[:-1, None] + np.diff(cuts)[:, None] * (v**3 * (10 - 15 * v + 6 * v**2))
-    lengths = np.diff(cuts)[:, None] * (30 * v**2 * (1 - v) ** 2) * np.tile(weights, _PANELS) / (2 * _PANELS)
-    at = family.at(s)
-    steps = family.steep(at) / at.minus * family.speed(s)  # d u_minus / d s
-    return float(np.sum(plus.correct(at.u_plus) * minus.slope(at.u_minus) * steps * lengths))
+    even = ((np.arange(_PANELS)[:, None] + 0.5 + 0.5 * nodes) / _PANELS).ravel()
+    mapped = even**3 * (10 - 15 * even + 6 * even**2)
+    derivative = 30 * even**2 * (1 - even) ** 2
+    return mapped, derivative, np.tile(weights, _PANELS) / (2 * _PANELS)
 
 
 def _drawn(family: Family, rates: Rates, part: tuple[float, float]) -> tuple[float, float]:
     """Positions at which the negatives', and the positives', rate is about 1e-6; the ends of the part, if finite."""
-    s = np.linspace(-FARTHEST, FARTHEST, _COARSE)
-    at = family.at(s)
-    low = np.interp(np.arcsinh(rates[1].at_correct(_END)), np.arcsinh(at.u_minus), s)
-    high = -np.interp(np.arcsinh(rates[0].at_correct(_END)), np.arcsinh(at.u_plus)[::-1], -s[::-1])
-    return float(low) if np.isinf(part[0]) else part[0], float(high) if np.isinf(part[1]) else part[1]
+    plus, minus = rates
+    positions = np.linspace(-FARTHEST, FARTHEST, _COARSE)
+    at = family.at(positions)
+    start, stop = part
+    if np.isinf(start):
+        wanted = np.arcsinh(minus.at_correct(_END))
+        start = float(np.interp(wanted, np.arcsinh(at.u_minus), positions))
+    if np.isinf(stop):  # u_plus decreases along the curve; np.interp wants it to increase
+        wanted = np.arcsinh(plus.at_correct(_END))
+        stop = -float(np.interp(wanted, np.arcsinh(at.u_plus)[::-1], -positions[::-1]))
+    return start, stop

@@ -44,12 +44,12 @@ class Bounds:
         return (self.primal_value - self.dual_value) / scale if scale > 0 else 0.0
 
 
-def normalised(moments: Moments, a: Array) -> Array:
+def normalised(moments: Moments, slope: Array) -> Array:
     r"""Slope scaled to :math:`a\cdot\delta=1`."""
-    return a / float(a @ moments.delta)
+    return slope / float(slope @ moments.delta)
 
 
-def weighted_sum(moments: Moments, a: Array, lam: float) -> Bounds:
+def weighted_sum(moments: Moments, slope: Array, lam: float) -> Bounds:
     r"""Bounds on :math:`\min\sqrt{a^\top\Sigma_+a}+\lambda\sqrt{a^\top\Sigma_-a}`, :math:`a\cdot\delta=1`.
 
     Kim et al. (2006), problem (3). The dual is :math:`\max z` subject to
@@ -59,8 +59,8 @@ def weighted_sum(moments: Moments, a: Array, lam: float) -> Bounds:
     ----------
     moments : Moments
         The two classes.
-    a : array of shape (d,)
-        Any slope with :math:`a\cdot\delta>0`.
+    slope : array of shape (d,)
+        Any a with :math:`a\cdot\delta>0`.
     lam : float
         The weight :math:`\lambda>0`.
 
@@ -77,31 +77,35 @@ def weighted_sum(moments: Moments, a: Array, lam: float) -> Bounds:
     >>> weighted_sum(m, np.array([1.0, 0.1]), lam=1.0).dual_value <= 1.0
     True
     """
-    a = normalised(moments, a)
-    plus, minus = moments.root_plus @ a, moments.root_minus @ a
-    size_plus, size_minus = float(np.linalg.norm(plus)), float(np.linalg.norm(minus))
-    h_plus, h_minus = plus / size_plus, lam * minus / size_minus
-    return Bounds(
-        size_plus + lam * size_minus,
-        max(
-            _largest_multiple(moments, moments.root_minus, moments.root_plus.T @ h_plus, lam),
-            _largest_multiple(moments, moments.root_plus, moments.root_minus.T @ h_minus, 1.0),
-        ),
-    )
+    slope = normalised(moments, slope)
+    plus = moments.root_plus @ slope
+    minus = moments.root_minus @ slope
+    size_plus = float(np.linalg.norm(plus))
+    size_minus = float(np.linalg.norm(minus))
+    h_plus = plus / size_plus
+    h_minus = lam * minus / size_minus
+    given_plus = _largest_multiple(moments, moments.root_minus, moments.root_plus.T @ h_plus, lam)
+    given_minus = _largest_multiple(moments, moments.root_plus, moments.root_minus.T @ h_minus, 1.0)
+    return Bounds(size_plus + lam * size_minus, max(given_plus, given_minus))
 
 
 def _largest_multiple(moments: Moments, root: Array, given: Array, radius: float) -> float:
     r"""Largest z with :math:`z\delta=s\,g+R^\top h`, :math:`|h|\le r`; s is 1, or below it where nothing else fits."""
-    p, q = solve_triangular(root, np.column_stack([moments.delta, given]), trans=1).T
-    length = float(np.linalg.norm(p))
-    along = float(p @ q) / length
-    across = float(np.linalg.norm(q - along * p / length))
+    delta, shift = solve_triangular(root, np.column_stack([moments.delta, given]), trans=1).T
+    length = float(np.linalg.norm(delta))
+    along = float(delta @ shift) / length
+    across = float(np.linalg.norm(shift - along * delta / length))
     if across > radius:
         return radius / across * along / length
-    return (along + float(np.sqrt((radius - across) * (radius + across)))) / length
+    return (along + _half_chord(radius, across)) / length
 
 
-def squared_sum(moments: Moments, a: Array, t: float) -> Bounds:
+def _half_chord(radius: float, distance: float) -> float:
+    """Half the length of a chord at a distance from the centre of a circle, without cancellation."""
+    return float(np.sqrt((radius - distance) * (radius + distance)))
+
+
+def squared_sum(moments: Moments, slope: Array, t: float) -> Bounds:
     r"""Bounds on :math:`\min a^\top(\Sigma_++t\Sigma_-)a`, :math:`a\cdot\delta=1`, for :math:`t\ge0`.
 
     The dual is :math:`\max 2\nu-|h_+|^2-t|h_-|^2` subject to :math:`\nu\delta=R_+^\top h_++tR_-^\top h_-`.
@@ -113,21 +117,24 @@ def squared_sum(moments: Moments, a: Array, t: float) -> Bounds:
     >>> squared_sum(m, np.array([1.0, 0.0]), t=3.0)
     Bounds(primal_value=1.0, dual_value=1.0)
     """
-    a = normalised(moments, a)
-    plus, minus = moments.root_plus @ a, moments.root_minus @ a
+    slope = normalised(moments, slope)
+    plus = moments.root_plus @ slope
+    minus = moments.root_minus @ slope
+    variance_plus = float(plus @ plus)
+    variance_minus = float(minus @ minus)
     value = float(plus @ plus + t * (minus @ minus))
+    # Take the vector of one class from the slope, and the other one from the constraint.
     rest = value * moments.delta - t * (moments.root_minus.T @ minus)
     h_plus = solve_triangular(moments.root_plus, rest, trans=1)
-    found = [2 * value - float(h_plus @ h_plus) - t * float(minus @ minus)]
+    found = [2 * value - float(h_plus @ h_plus) - t * variance_minus]
     if t > 0:
-        h_minus = solve_triangular(
-            moments.root_minus, (value * moments.delta - moments.root_plus.T @ plus) / t, trans=1
-        )
-        found.append(2 * value - float(plus @ plus) - t * float(h_minus @ h_minus))
+        rest = value * moments.delta - moments.root_plus.T @ plus
+        h_minus = solve_triangular(moments.root_minus, rest / t, trans=1)
+        found.append(2 * value - variance_plus - t * float(h_minus @ h_minus))
     return Bounds(value, max(found))
 
 
-def fixed_distance(moments: Moments, a: Array, u_plus: float) -> Bounds:
+def fixed_distance(moments: Moments, slope: Array, u_plus: float) -> Bounds:
     r"""Bounds on the largest :math:`u_-` at a given :math:`u_+`, negated.
 
     The problem is :math:`\max a\cdot\delta-u_+\sqrt{a^\top\Sigma_+a}` subject to :math:`a^\top\Sigma_-a\le1`, the
@@ -139,15 +146,15 @@ def fixed_distance(moments: Moments, a: Array, u_plus: float) -> Bounds:
     ----------
     moments : Moments
         The two classes.
-    a : array of shape (d,)
-        Any slope but 0.
+    slope : array of shape (d,)
+        Any a but 0.
     u_plus : float
         Distance of the positives' mean, nonnegative.
 
     Returns
     -------
     Bounds
-        Those of the minimisation of :math:`-u_-`.
+        Bounds on the smallest :math:`-u_-`.
 
     Examples
     --------
@@ -156,32 +163,33 @@ def fixed_distance(moments: Moments, a: Array, u_plus: float) -> Bounds:
     >>> fixed_distance(m, np.array([1.0, 0.0]), u_plus=0.5)
     Bounds(primal_value=-1.5, dual_value=-1.5)
     """
-    plus, minus = moments.spread(a)
-    v = u_plus * (moments.root_plus @ a) / plus
+    plus, minus = moments.spread(slope)
+    reached = (float(slope @ moments.delta) - u_plus * plus) / minus
+    # Take v from the slope, and h from the constraint.
+    v = u_plus * (moments.root_plus @ slope) / plus
     h = solve_triangular(moments.root_minus, moments.delta - moments.root_plus.T @ v, trans=1)
-    given = moments.root_minus.T @ (moments.root_minus @ a) / minus
-    p, q = solve_triangular(moments.root_plus, np.column_stack([moments.delta, given]), trans=1).T
-    return Bounds(
-        -(float(a @ moments.delta) - u_plus * plus) / minus,
-        -min(float(np.linalg.norm(h)), _smallest_multiple(p, q, u_plus)),
-    )
+    # Take the direction of h from the slope, and the shortest multiple of it for which some v fits.
+    along_h = moments.root_minus.T @ (moments.root_minus @ slope) / minus
+    delta, direction = solve_triangular(moments.root_plus, np.column_stack([moments.delta, along_h]), trans=1).T
+    upper = min(float(np.linalg.norm(h)), _smallest_multiple(delta, direction, u_plus))
+    return Bounds(-reached, -upper)
 
 
-def _smallest_multiple(p: Array, q: Array, radius: float) -> float:
-    """Smallest s >= 0 with |p - s q| <= radius; infinite where there is none."""
-    length = float(np.linalg.norm(q))
-    along = float(p @ q) / length
-    across = float(np.linalg.norm(p - along * q / length))
+def _smallest_multiple(point: Array, direction: Array, radius: float) -> float:
+    """Smallest s >= 0 with |point - s direction| <= radius; infinite where there is none."""
+    length = float(np.linalg.norm(direction))
+    along = float(point @ direction) / length
+    across = float(np.linalg.norm(point - along * direction / length))
     if across > radius:
         return np.inf
-    half = float(np.sqrt((radius - across) * (radius + across)))
+    half = _half_chord(radius, across)
     if along <= half:
         return 0.0 if along >= -half else np.inf
-    outside = float(np.linalg.norm(p))
+    outside = float(np.linalg.norm(point))
     return (outside - radius) * (outside + radius) / ((along + half) * length)
 
 
-def largest_spread(moments: Moments, a: Array, tau: float, zeta: float) -> Bounds:
+def largest_spread(moments: Moments, slope: Array, tau: float, zeta: float) -> Bounds:
     r"""Bounds on minus the largest :math:`a^\top\Sigma_-a` at :math:`a^\top\Sigma_+a\le\zeta`, :math:`a\cdot\delta=1`.
 
     Kim et al. (2006), problem (21), as a minimisation of :math:`-a^\top\Sigma_-a`. The S-procedure:
@@ -193,19 +201,19 @@ def largest_spread(moments: Moments, a: Array, tau: float, zeta: float) -> Bound
     ----------
     moments : Moments
         The two classes.
-    a : array of shape (d,)
-        Any slope with :math:`a\cdot\delta\ne0`; it is brought into the feasible set first.
+    slope : array of shape (d,)
+        Any a with :math:`a\cdot\delta\ne0`; it is brought into the feasible set first.
     tau : float
         Multiplier of the bound on the positives' variance. In the hard case the matrix is singular at the best one, so
-        a hair above it is tried too.
+        a slightly larger one is tried too.
     zeta : float
-        That bound, at least :math:`\zeta_{\min}`.
+        Bound on the positives' variance, at least :math:`\zeta_{\min}`.
 
     Returns
     -------
     Bounds
-        Those of the negated problem: minus the variance that a reaches, and minus the upper bound (minus infinity where
-        the matrix is not positive semidefinite for any :math:`\mu`).
+        Bounds of the negated problem: minus the variance that a reaches, and minus the upper bound (minus infinity
+        where the matrix is not positive semidefinite for any :math:`\mu`).
     """
     # Coordinates R_+ a = x e + N v: e along R_+^-T delta, where a . delta = 1 fixes x, and N orthogonal to it.
     direction = solve_triangular(moments.root_plus, moments.delta, trans=1)
@@ -214,17 +222,21 @@ def largest_spread(moments: Moments, a: Array, tau: float, zeta: float) -> Bound
     e = frame[:, 0] * np.sign(frame[:, 0] @ direction)
     N = frame[:, 1:]
     S = solve_triangular(moments.root_plus, moments.root_minus.T, trans=1).T
-    v = N.T @ (moments.root_plus @ normalised(moments, a))
-    room = zeta - x**2
-    room = room if room > 8 * np.finfo(float).eps * zeta else 0.0  # less is rounding of the difference
+    v = N.T @ (moments.root_plus @ normalised(moments, slope))
+    slack = zeta - x**2
+    if slack <= 8 * np.finfo(float).eps * zeta:  # rounding of the difference
+        slack = 0.0
     size = float(v @ v)
-    v = v if size <= room else v * np.sqrt(room / size)
+    if size > slack:
+        v = v * np.sqrt(slack / size)
     reached = S @ (x * e + N @ v)
-    rest, along = S @ N, S @ e
+    across = S @ N
+    along = S @ e
     if N.shape[1] == 0:
         upper = x**2 * float(along @ along)
     else:
-        upper = min(_s_procedure(rest, along, x, t, room) for t in (tau, tau * (1 + TAU_NUDGE)))
+        multipliers = (tau, tau * (1 + TAU_NUDGE))
+        upper = min(_s_procedure(across, along, x, multiplier, slack) for multiplier in multipliers)
     return Bounds(-float(reached @ reached), -upper)
 
 
@@ -257,11 +269,13 @@ def largest_distance(moments: Moments, tau: float, u_minus: float) -> float:
     direction = solve_triangular(moments.root_plus, moments.delta, trans=1)
     S = solve_triangular(moments.root_plus, moments.root_minus.T, trans=1).T
     bounds = []
-    for t in (tau, tau * (1 + TAU_NUDGE), _best_multiplier(S, direction, u_minus)):
-        L = _root_above_rounding(t * np.eye(moments.d) - S.T @ S, t)
-        if L is not None:
-            half = solve_triangular(L, direction, lower=True)
-            bounds.append(float(np.sqrt(t * (half @ half) + u_minus**2 * t)))
+    for multiplier in (tau, tau * (1 + TAU_NUDGE), _best_multiplier(S, direction, u_minus)):
+        difference = multiplier * np.eye(moments.d) - S.T @ S
+        root = _root_above_rounding(difference, multiplier)
+        if root is not None:
+            half = solve_triangular(root, direction, lower=True)
+            square = multiplier * (half @ half) + u_minus**2 * multiplier
+            bounds.append(float(np.sqrt(square)))
     return min(bounds, default=np.inf)
 
 
@@ -271,32 +285,41 @@ def _best_multiplier(S: Array, direction: Array, u_minus: float) -> float:
     :math:`\lambda_j` are the ratios of the variances, :math:`c_j` the components of the whitened difference of the
     means. In the hard case there may be none above the largest ratio: then TAU_NUDGE above it.
     """
-    _, values, V = svd(S)
-    ratios, weights = values**2, (V @ direction) ** 2 * values**2
-    below, u = ratios[0] - ratios, max(-u_minus, 1e-150)
+    _, values, axes = svd(S)
+    ratios = values**2
+    largest = ratios[0]
+    weights = (axes @ direction) ** 2 * ratios
+    below = largest - ratios
+    distance = max(-u_minus, 1e-150)
 
     def excess(log_above: float) -> float:
-        return float(np.sqrt(np.sum(weights / (below + ratios[0] * np.exp(log_above)) ** 2))) - u
+        """Root of the sum minus the distance, where the multiplier is above the largest ratio by this share of it."""
+        gaps = below + largest * np.exp(log_above)
+        return float(np.sqrt(np.sum(weights / gaps**2))) - distance
 
     above = float(np.log(TAU_NUDGE))
     if excess(above) > 0:  # and not where every ratio counts as the largest one
-        above = float(brentq(excess, above, np.log(2.0 * np.sqrt(weights.sum()) / (ratios[0] * u))))
-    return float(ratios[0] * (1.0 + np.exp(above)))
+        farthest = np.log(2.0 * np.sqrt(weights.sum()) / (largest * distance))
+        above = float(brentq(excess, above, farthest))
+    return float(largest * (1.0 + np.exp(above)))
 
 
-def _s_procedure(rest: Array, along: Array, x: float, tau: float, room: float) -> float:
+def _s_procedure(across: Array, along: Array, x: float, tau: float, slack: float) -> float:
     """Upper bound that one multiplier proves; infinite where the matrix cannot be told from an indefinite one."""
-    L = _root_above_rounding(tau * np.eye(rest.shape[1]) - rest.T @ rest, tau)
-    if L is None:
+    difference = tau * np.eye(across.shape[1]) - across.T @ across
+    root = _root_above_rounding(difference, tau)
+    if root is None:
         return np.inf
-    half = solve_triangular(L, rest.T @ along, lower=True)
-    return x**2 * float(along @ along + half @ half) + tau * room
+    half = solve_triangular(root, across.T @ along, lower=True)
+    schur_complement = x**2 * float(along @ along + half @ half)
+    return schur_complement + tau * slack
 
 
 def _root_above_rounding(matrix: Array, scale: float) -> Array | None:
     """Lower Cholesky factor, or None where the matrix cannot be told from an indefinite one."""
     try:
-        L: Array = cholesky(matrix, lower=True)
+        root: Array = cholesky(matrix, lower=True)
     except np.linalg.LinAlgError:
         return None
-    return L if np.diagonal(L).min() ** 2 > len(L) * np.finfo(float).eps * scale else None
+    rounding = len(root) * np.finfo(float).eps * scale
+    return root if np.diagonal(root).min() ** 2 > rounding else None

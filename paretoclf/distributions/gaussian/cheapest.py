@@ -25,16 +25,16 @@ _PIECES, _CUTS, _MOST = 256, 4, 50_000
 
 @dataclass(frozen=True)
 class Cheapest:
-    """What the search found.
+    """Result of the search: the cheapest classifier, and a bound.
 
     Attributes
     ----------
     position : float
-        Where on the curve; minus infinity where every sample is labelled +1, plus infinity where it is labelled -1.
+        Position on the curve; minus infinity where every sample is labelled +1, plus infinity where it is labelled -1.
     cost : float
-        Expected cost there.
+        Expected cost of the classifier.
     bound : float
-        No linear classifier costs less.
+        Lower bound on the cost of every linear classifier.
     """
 
     position: float
@@ -64,41 +64,52 @@ def cheapest(family: Family, rates: tuple[Rate, Rate], miss: float, alarm: float
     >>> round(found.cost, 9), 0 <= found.cost - found.bound < 1e-7
     (0.158655254, True)
     """
-    total = miss + alarm
+    tolerance = CHEAPEST * (miss + alarm)
+    constant = min(miss, alarm)  # the cost of the better of the two constant classifiers
 
-    def errors(s: Array) -> tuple[Array, Array]:
-        at = family.at(s)
-        return miss * rates[0].error(at.u_plus), alarm * rates[1].error(at.u_minus)
+    def errors(positions: Array) -> tuple[Array, Array]:
+        """Expected costs of false negatives and of false positives."""
+        at = family.at(positions)
+        missed = miss * rates[0].error(at.u_plus)
+        alarmed = alarm * rates[1].error(at.u_minus)
+        return missed, alarmed
 
     nodes = np.linspace(-FARTHEST, FARTHEST, _PIECES + 1)
     missed, alarmed = errors(nodes)
-    k = int(np.argmin(missed + alarmed))
-    best, where, width = float(missed[k] + alarmed[k]), float(nodes[k]), float(nodes[1] - nodes[0])
-    low, high, looked_at = nodes[:-1], nodes[1:], 0
+    costs = missed + alarmed
+    cheapest_node = int(np.argmin(costs))
+    best = min(float(costs[cheapest_node]), constant)
+    where = float(nodes[cheapest_node])
+    width = float(nodes[1] - nodes[0])
+    low = nodes[:-1]
+    high = nodes[1:]
     bounds = missed[:-1] + alarmed[1:]
-    dropped = min(float(alarmed[0]), float(missed[-1]))  # beyond the last nodes
-    best = min(best, miss, alarm)
+    bound = min(float(alarmed[0]), float(missed[-1]))  # of what is beyond the last nodes, then also of dropped pieces
+    looked_at = 0
     while True:
-        promising = bounds < best - CHEAPEST * total
-        dropped = min(dropped, float(bounds[~promising].min(initial=np.inf)))
+        promising = bounds < best - tolerance
+        bound = min(bound, float(bounds[~promising].min(initial=np.inf)))
         if not promising.any() or looked_at > _MOST:
-            dropped = min(dropped, float(bounds.min()))
+            bound = min(bound, float(bounds.min()))
             break
         cuts = np.linspace(low[promising], high[promising], _CUTS + 1, axis=1)
         looked_at += cuts.size
         missed, alarmed = errors(cuts)
         costs = missed + alarmed
-        k = int(np.argmin(costs))
-        if costs.flat[k] < best:
-            best, where, width = float(costs.flat[k]), float(cuts.flat[k]), float(cuts[0, 1] - cuts[0, 0])
-        low, high = cuts[:, :-1].ravel(), cuts[:, 1:].ravel()
+        cheapest_cut = int(np.argmin(costs))
+        if costs.flat[cheapest_cut] < best:
+            best = float(costs.flat[cheapest_cut])
+            where = float(cuts.flat[cheapest_cut])
+            width = float(cuts[0, 1] - cuts[0, 0])
+        low = cuts[:, :-1].ravel()
+        high = cuts[:, 1:].ravel()
         bounds = (missed[:, :-1] + alarmed[:, 1:]).ravel()
-    if best >= min(miss, alarm):
-        return Cheapest(-np.inf if alarm < miss else np.inf, min(miss, alarm), min(dropped, best))
+    if best >= constant:
+        return Cheapest(-np.inf if alarm < miss else np.inf, constant, min(bound, best))
     where = _stationary(family, rates, miss, alarm, where, width)
     missed, alarmed = errors(np.array([where]))
     cost = float(missed[0] + alarmed[0])
-    return Cheapest(where, cost, min(dropped, cost))
+    return Cheapest(where, cost, min(bound, cost))
 
 
 def _stationary(
@@ -106,13 +117,16 @@ def _stationary(
 ) -> float:
     """Position within a width of the best one found at which the derivative of the cost vanishes, if there is one."""
 
-    def derivative(s: float) -> float:
-        at = family.at(s)
-        gain, loss = alarm * rates[1].slope(at.u_minus) / at.minus, miss * rates[0].slope(at.u_plus) / at.plus
+    def derivative(position: float) -> float:
+        """Derivative of the cost in the angle, without the positive factor that both terms have."""
+        at = family.at(position)
+        gain = alarm * rates[1].slope(at.u_minus) / at.minus
+        loss = miss * rates[0].slope(at.u_plus) / at.plus
         return float(loss - gain)
 
-    for reach in (1e-3 * width, width):
-        ends = where - reach, where + reach
-        if derivative(ends[0]) < 0 < derivative(ends[1]):
-            return float(brentq(derivative, *ends, xtol=1e-15, rtol=1e-15))
+    for distance in (1e-3 * width, width):
+        low = where - distance
+        high = where + distance
+        if derivative(low) < 0 < derivative(high):
+            return float(brentq(derivative, low, high, xtol=1e-15, rtol=1e-15))
     return where

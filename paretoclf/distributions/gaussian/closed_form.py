@@ -33,7 +33,7 @@ from paretoclf.distributions.gaussian.moments import Moments
 from paretoclf.distributions.gaussian.operating import OperatingPoint, TradeoffCurve
 from paretoclf.distributions.gaussian.rates import GAUSSIAN, Rate, Rates, check_rates, said
 from paretoclf.problem.costs import Costs, as_costs
-from paretoclf.proof.certificates import Certificate
+from paretoclf.proof.verdicts.certificate import Certificate
 
 if TYPE_CHECKING:
     from paretoclf.plotting.tradeoff import TradeoffDisplay
@@ -85,7 +85,10 @@ class GaussianTradeoff:
 
     @property
     def B(self) -> OperatingPoint:
-        r"""The end where the positives' mean is on it: t infinite. Chebyshev bounds: D, :math:`(\Psi(r_2),0)`."""
+        r"""The end of the middle segment where the positives' mean is on the hyperplane: t is infinite.
+
+        Gaussian rates: :math:`(\Phi(r_2),\frac12)`; Chebyshev bounds: the point D of Kim et al., :math:`(\Psi(r_2),0)`.
+        """
         return self._point(self.family.of_negatives())
 
     def judged_by(self, rates: Rate | Rates) -> GaussianTradeoff:
@@ -136,7 +139,8 @@ class GaussianTradeoff:
         if rates is not None:
             return self.judged_by(rates).curve(n)
         count = check_count(n, "n", 2)
-        return self._curve(self.family.at(evenly(self.family, self.rates, self.positions, count)))
+        positions = evenly(self.family, self.rates, self.positions, count)
+        return self._curve(self.family.at(positions))
 
     def at_t(self, t: float) -> OperatingPoint:
         r"""Return the point with :math:`w\propto(\Sigma_++t\Sigma_-)^{-1}\delta`.
@@ -157,11 +161,15 @@ class GaussianTradeoff:
             return self.B
         if value >= 0:
             return self._point(self.family.of_ratio(value))
-        first, last = np.tan(self.family.start), np.tan(self.family.start + self.family.width)
+        family = self.family
+        first = np.tan(family.start)
+        last = np.tan(family.start + family.width)
         if not (value > first or value < last):
             raise InputError(f"t must be above {first:.6g}, or below {last:.6g}, got {t!r}")
-        angle = float(np.arctan(value)) + (0.0 if value > first else np.pi)
-        return self._point(self.family.at(self.family.position(angle)))
+        angle = float(np.arctan(value))
+        if not value > first:
+            angle += np.pi
+        return self._point(family.at(family.position(angle)))
 
     def at_weight(self, lam: float) -> OperatingPoint:
         r"""Return the solution of problem (3) of Kim et al.: :math:`u_-=\lambda u_+`, both positive.
@@ -197,12 +205,15 @@ class GaussianTradeoff:
         """
         name, given = the_one_given(tnr=tnr, tpr=tpr, fpr=fpr, fnr=fnr)
         value = check_share(given, name)
-        rate = self.rates[0] if name in ("tpr", "fnr") else self.rates[1]
-        u = rate.at_error(value) if name in ("fpr", "fnr") else rate.at_correct(value)
-        s = self.family.at_u_plus(u) if name in ("tpr", "fnr") else self.family.at_u_minus(u)
-        if abs(s) == FARTHEST:
-            raise InputError(f"{name} = {value!r} asks for a mean {abs(u):.3g} standard deviations from the hyperplane")
-        return self._point(self.family.at(s))
+        of_positives = name in ("tpr", "fnr")
+        rate = self.rates[0] if of_positives else self.rates[1]
+        distance = rate.at_error(value) if name in ("fpr", "fnr") else rate.at_correct(value)
+        position = self.family.at_u_plus(distance) if of_positives else self.family.at_u_minus(distance)
+        if abs(position) == FARTHEST:
+            raise InputError(
+                f"{name} = {value!r} asks for a mean {abs(distance):.3g} standard deviations from the hyperplane"
+            )
+        return self._point(self.family.at(position))
 
     def neyman_pearson(self, max_fpr: float) -> OperatingPoint:
         """Return the classifier with the largest true positive rate at a false positive rate of at most max_fpr."""
@@ -215,14 +226,19 @@ class GaussianTradeoff:
         """
         plus, minus = self.rates
         start, stop = np.clip(self.positions, -FARTHEST, FARTHEST)
-        if plus == minus:
-            return self._point(self.family.at(self.family.where(lambda at: at.u_minus - at.u_plus, start, stop)))
 
         def excess(at: Members) -> float:
-            errors = [max(float(r.error(u)), 1e-300) for r, u in ((plus, at.u_plus), (minus, at.u_minus))]
-            return float(np.log(errors[0] / errors[1]))
+            """Logarithm of the false negative over the false positive rate, which increases along the curve."""
+            fnr = max(float(plus.error(at.u_plus)), 1e-300)
+            fpr = max(float(minus.error(at.u_minus)), 1e-300)
+            return float(np.log(fnr / fpr))
 
-        return self._point(self.family.at(self.family.where(excess, start, stop)))
+        def difference(at: Members) -> float:
+            """Difference of the distances: where both are judged alike, it vanishes where the rates are equal."""
+            return float(at.u_minus - at.u_plus)
+
+        position = self.family.where(difference if plus == minus else excess, start, stop)
+        return self._point(self.family.at(position))
 
     def best(self, costs: Costs | tuple[float, float], prior_plus: float = 0.5) -> OperatingPoint:
         """Return the classifier with the smallest expected cost.
@@ -246,13 +262,15 @@ class GaussianTradeoff:
         """
         at = as_costs(costs)
         prior = check_inside(prior_plus, "prior_plus")
-        miss, alarm = prior * at.C_plus, (1 - prior) * at.C_minus
+        miss = prior * at.C_plus
+        alarm = (1 - prior) * at.C_minus
         if miss + alarm == 0:
             raise InputError(f"costs times priors must not both be zero, got {at} with prior_plus = {prior:g}")
         found = cheapest(self.family, self.rates, miss, alarm)
         if np.isinf(found.position):
             return self._trivial(1 if found.position < 0 else -1, found.cost, found.bound)
-        return replace(self._point(self.family.at(found.position)), cost=found.cost, bound=found.bound)
+        point = self._point(self.family.at(found.position))
+        return replace(point, cost=found.cost, bound=found.bound)
 
     def certificate(self, point: OperatingPoint) -> Certificate:
         """Prove that a point is Pareto optimal, from its w and b alone, by weak duality.
@@ -284,21 +302,34 @@ class GaussianTradeoff:
         return f"GaussianTradeoff({self.moments.d} features, r1={self.r1:.6g}, r2={self.r2:.6g}, {said(self.rates)})"
 
     def _point(self, at: Members) -> OperatingPoint:
-        return self._curve(Members(*(np.asarray(v)[None] for v in vars(at).values()))).point(0)
+        """Return the point of one member of the family."""
+        row = Members(*(np.asarray(entry)[None] for entry in vars(at).values()))
+        return self._curve(row).point(0)
 
     def _curve(self, at: Members) -> TradeoffCurve:
+        """Return the points of a row of members of the family."""
         size = np.linalg.norm(at.y, axis=-1)
-        w = self.family.slopes(at.y)
-        w /= size[:, None]
-        # From the mean that is nearer to the hyperplane: fewer digits cancel.
-        from_plus = at.u_plus * at.plus / size - w @ self.moments.mu_plus
-        from_minus = -at.u_minus * at.minus / size - w @ self.moments.mu_minus
-        nearer = np.abs(at.u_plus) * at.plus < np.abs(at.u_minus) * at.minus
-        return TradeoffCurve(w, np.where(nearer, from_plus, from_minus), at.t, at.u_minus, at.u_plus, self.rates)
+        slopes = self.family.slopes(at.y)
+        slopes /= size[:, None]
+        # Take each intercept from the mean that is nearer to the hyperplane: fewer digits cancel.
+        score_plus = at.u_plus * at.plus
+        score_minus = -at.u_minus * at.minus
+        from_plus = score_plus / size - slopes @ self.moments.mu_plus
+        from_minus = score_minus / size - slopes @ self.moments.mu_minus
+        nearer = np.abs(score_plus) < np.abs(score_minus)
+        intercepts = np.where(nearer, from_plus, from_minus)
+        return TradeoffCurve(slopes, intercepts, at.t, at.u_minus, at.u_plus, self.rates)
 
     def _trivial(self, label: int, cost: float, bound: float) -> OperatingPoint:
         """The classifier that gives every sample one label."""
         far = label * np.inf
         return OperatingPoint(
-            np.zeros(self.moments.d), float(label), float("nan"), -far, far, self.rates, cost=cost, bound=bound
+            w=np.zeros(self.moments.d),
+            b=float(label),
+            t=np.nan,
+            u_minus=-far,
+            u_plus=far,
+            rates=self.rates,
+            cost=cost,
+            bound=bound,
         )

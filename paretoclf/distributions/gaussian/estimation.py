@@ -20,6 +20,7 @@ from paretoclf.common.errors import InputError, SmallSampleWarning
 from paretoclf.common.tolerances import COVARIANCE_RANK
 
 Shrinkage = float | Literal["ledoit-wolf", "oas"]
+_NAMES: dict[str, Shrinkage] = {"ledoit-wolf": "ledoit-wolf", "oas": "oas"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,9 +34,9 @@ class Estimate:
     root : array of shape (d, d)
         Upper triangular root of the estimated covariance.
     kept : float
-        1 - s: what is left of the sample covariance.
+        Weight 1 - s of the sample covariance.
     ridge : float
-        What is added to its diagonal.
+        Number added to its diagonal.
     """
 
     mean: Array = field(repr=False)
@@ -48,18 +49,24 @@ def estimates(
     A: Array, y: Array, reg: tuple[float, float], shrinkage: tuple[Shrinkage, Shrinkage]
 ) -> tuple[Estimate, Estimate]:
     """Moments of the positives and of the negatives; InputError where a covariance is singular."""
-    found = []
-    for sign, delta, rule, name in ((1, reg[0], shrinkage[0], "positives"), (-1, reg[1], shrinkage[1], "negatives")):
-        some = A[y == sign]
-        n, d = some.shape
-        mean = some.mean(axis=0)
-        centred = (some - mean) / np.sqrt(n)
-        s = _share(rule, some)
-        ridge = s * float(np.sum(centred**2)) / d + delta
-        root = np.linalg.qr(np.vstack([np.sqrt(1 - s) * centred, np.sqrt(ridge) * np.eye(d)]), mode="r")
-        require_full_rank(np.asarray(root), f"the covariance of the {name} ({n} samples, {d} features)")
-        found.append(Estimate(mean, np.asarray(root), 1.0 - s, ridge))
-    return found[0], found[1]
+    plus = _estimate(A[y == 1], reg[0], shrinkage[0], "positives")
+    minus = _estimate(A[y == -1], reg[1], shrinkage[1], "negatives")
+    return plus, minus
+
+
+def _estimate(samples: Array, delta: float, rule: Shrinkage, name: str) -> Estimate:
+    """Moments of one class; InputError where its covariance is singular."""
+    n, d = samples.shape
+    mean = samples.mean(axis=0)
+    centred = (samples - mean) / np.sqrt(n)
+    share = _share(rule, samples)
+    ridge = share * float(np.sum(centred**2)) / d + delta
+    # Stacked, the rows have the second moments (1 - s) S + ridge I: nothing is squared and square-rooted later.
+    kept = np.sqrt(1 - share) * centred
+    added = np.sqrt(ridge) * np.eye(d)
+    root = np.asarray(np.linalg.qr(np.vstack([kept, added]), mode="r"))
+    require_full_rank(root, f"the covariance of the {name} ({n} samples, {d} features)")
+    return Estimate(mean, root, 1.0 - share, ridge)
 
 
 def warn_of_small_samples(A: Array, y: Array) -> None:
@@ -102,10 +109,12 @@ def check_shrinkage(shrinkage: Any) -> tuple[Shrinkage, Shrinkage]:
 
 
 def _checked(each: Any) -> Shrinkage | None:
+    """Return the shrinkage of one class, or None where it is no such thing."""
     if isinstance(each, str):
-        return "ledoit-wolf" if each == "ledoit-wolf" else "oas" if each == "oas" else None
-    real = isinstance(each, float | int | np.floating | np.integer) and not isinstance(each, bool)
-    return float(each) if real and 0 <= each <= 1 else None
+        return _NAMES.get(each)
+    if isinstance(each, bool) or not isinstance(each, float | int | np.floating | np.integer):
+        return None
+    return float(each) if 0 <= each <= 1 else None
 
 
 def require_full_rank(root: Array, what: str) -> None:
@@ -118,21 +127,23 @@ def require_full_rank(root: Array, what: str) -> None:
         )
 
 
-def _share(rule: Shrinkage, some: Array) -> float:
+def _share(rule: Shrinkage, samples: Array) -> float:
+    """Weight s of the multiple of the identity: the number given, or estimated from the samples of the class."""
     if not isinstance(rule, str):
         return float(rule)
     from sklearn.covariance import ledoit_wolf_shrinkage, oas  # here, since it takes half a second to import
 
-    if len(some) < 2:
+    if len(samples) < 2:
         return 1.0
-    return float(ledoit_wolf_shrinkage(some) if rule == "ledoit-wolf" else oas(some)[1])
+    return float(ledoit_wolf_shrinkage(samples) if rule == "ledoit-wolf" else oas(samples)[1])
 
 
 def _rank(centred: Array) -> int:
-    """Rank of what is left of the samples after centring, in features of variance 1."""
+    """Rank of centred samples, in features of variance 1."""
     scale = np.linalg.norm(centred, axis=0)
-    some = centred[:, scale > 0] / scale[scale > 0]
-    if some.size == 0:
+    varying = scale > 0
+    scaled = centred[:, varying] / scale[varying]
+    if scaled.size == 0:
         return 0
-    values = np.linalg.svd(some, compute_uv=False) ** 2
-    return int((values > COVARIANCE_RANK * max(some.shape)).sum())
+    values = np.linalg.svd(scaled, compute_uv=False) ** 2
+    return int((values > COVARIANCE_RANK * max(scaled.shape)).sum())

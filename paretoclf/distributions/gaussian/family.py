@@ -93,7 +93,8 @@ class Family:
     c : array of shape (d,)
         Difference of the means.
     ends : array of shape (4, d)
-        D at the lower end of the interval of angles, how fast it rises from there; the same at the upper end.
+        D at the lower end of the interval of angles and its derivative there; then D at the upper end, and minus its
+        derivative.
     corners : pair of pairs
         Unit vectors (t_plus, t_minus) at the two ends.
     start, width : float
@@ -115,39 +116,44 @@ class Family:
     def of(cls, moments: Moments) -> Family:
         """Decompose the two covariances."""
         white = moments.white
-        p, m = white.plus**2, white.minus**2
-        order = np.where(p < 0.5, p, 1 - m)
-        low, high = int(np.argmin(order)), int(np.argmax(order))
+        p = white.plus**2
+        m = white.minus**2
         c = white.length * white.direction
-        ends, corners = [], []
-        for end, sign in ((low, 1.0), (high, -1.0)):
-            c[end] = c[end] if abs(c[end]) >= NUDGE else NUDGE
-            size = float(np.hypot(p[end], m[end]))
-            # p + m = 1: the difference is taken of the smaller of the two, which has more digits.
-            gap = np.where((p < 0.5) & (p[end] < 0.5), p - p[end], m[end] - m)
-            ends += [np.abs(gap) / size, (p * p[end] + m * m[end]) / size]
-            corners.append((sign * float(m[end]) / size, -sign * float(p[end]) / size))
+        order = np.where(p < 0.5, p, 1 - m)
+        low = int(np.argmin(order))
+        high = int(np.argmax(order))
+        for end in (low, high):
+            if abs(c[end]) < NUDGE:
+                c[end] = NUDGE
+        low_gap, low_derivative, low_corner = _at_end(p, m, low)
+        high_gap, high_derivative, (plus, minus) = _at_end(p, m, high)
         start = -float(np.arctan2(p[low], m[low]))
         stop = 0.5 * np.pi + float(np.arctan2(m[high], p[high]))
+        ends = np.stack([low_gap, low_derivative, high_gap, high_derivative])
+        corners = (low_corner, (-plus, -minus))
         basis = np.asarray(solve_triangular(white.P, white.V))
-        return cls(p, m, c, np.stack(ends), (corners[0], corners[1]), start, stop - start, basis)
+        return cls(p, m, c, ends, corners, start, stop - start, basis)
 
-    def at(self, s: Any) -> Members:
-        """Members at positions s, from minus to plus infinity along the whole curve."""
-        s = np.asarray(s, dtype=np.float64)
+    def at(self, positions: Any) -> Members:
+        """Members at positions from minus to plus infinity along the whole curve."""
+        s = np.asarray(positions, dtype=np.float64)
         # From the nearer end, so that no difference of nearly equal numbers is taken. The other end gets the weight 0.
-        x, low = self.width * expit(-np.abs(s)), s < 0
-        cos, sin = np.cos(x), np.sin(x)
-        D = np.stack([cos * low, sin * low, cos * ~low, sin * ~low], axis=-1) @ self.ends
+        low = s < 0
+        angle = self.width * expit(-np.abs(s))
+        cos = np.cos(angle)
+        sin = np.sin(angle)
+        weights = np.stack([cos * low, sin * low, cos * ~low, sin * ~low], axis=-1)
+        # The unit vector of the nearer end is turned by the angle, to the left from the lower end.
         (plus, minus), (plus_high, minus_high) = self.corners
         t_plus = np.where(low, cos * plus - sin * minus, cos * plus_high + sin * minus_high)
         t_minus = np.where(low, cos * minus + sin * plus, cos * minus_high - sin * plus_high)
-        return self._members(t_plus, t_minus, D)
+        return self._members(t_plus, t_minus, weights @ self.ends)
 
     def of_ratio(self, t: Any) -> Members:
         r"""Members with :math:`t_+=1` and :math:`t_-=t\ge0`, where both distances are nonnegative."""
         t = np.asarray(t, dtype=np.float64)
-        return self._members(np.ones_like(t), t, self.p + t[..., None] * self.m)
+        D = self.p + t[..., None] * self.m
+        return self._members(np.ones_like(t), t, D)
 
     def of_negatives(self) -> Members:
         r"""Member with :math:`t_+=0`, where t is infinite: best for the negatives alone."""
@@ -155,9 +161,10 @@ class Family:
 
     def of_weight(self, lam: float) -> Members:
         r"""Member with :math:`u_-=\lambda u_+>0`."""
-        # t = lam sqrt(g / f), and f / g is a mean of the m / p.
-        reach = 0.5 * np.log(self.m / self.p)
-        low, high = np.log(lam) - float(reach.max()) - 1e-3, np.log(lam) - float(reach.min()) + 1e-3
+        # t = lam sqrt(g / f), and f / g is a mean of the m / p: the bracket is a little wider than rounding.
+        means = 0.5 * np.log(self.m / self.p)
+        low = np.log(lam) - float(means.max()) - 1e-3
+        high = np.log(lam) - float(means.min()) + 1e-3
         return self._of_log_ratio(lambda at: float(np.log(at.weight / lam)), low, high)
 
     def of_u_plus(self, u_plus: float) -> Members:
@@ -165,7 +172,8 @@ class Family:
         return self._of_log_ratio(lambda at: float(np.log(u_plus / at.plus)), -FARTHEST, FARTHEST)
 
     def _of_log_ratio(self, rising: Callable[[Members], float], low: float, high: float) -> Members:
-        root = brentq(lambda v: rising(self.of_ratio(np.exp(v))), low, high, xtol=1e-15, rtol=1e-15)
+        """Member at which an increasing function is 0, between two logarithms of the ratio t."""
+        root = brentq(lambda log_t: rising(self.of_ratio(np.exp(log_t))), low, high, xtol=1e-15, rtol=1e-15)
         return self.of_ratio(np.exp(root))
 
     def slopes(self, y: Array) -> Array:
@@ -176,18 +184,24 @@ class Family:
         """Position s of an angle inside the interval."""
         return float(logit((angle - self.start) / self.width))
 
-    def speed(self, s: Any) -> Array:
+    def speed(self, positions: Any) -> Array:
         """Derivative of the angle in the position."""
-        return np.asarray(self.width * expit(s) * expit(-np.asarray(s, dtype=np.float64)))
+        s = np.asarray(positions, dtype=np.float64)
+        return np.asarray(self.width * expit(s) * expit(-s))
 
     def where(self, rising: Callable[[Members], Any], low: float = -FARTHEST, high: float = FARTHEST) -> float:
         """Position at which an increasing function of a member is 0; an end of the interval where it has no root."""
-        ends = float(rising(self.at(low))), float(rising(self.at(high)))
-        if ends[0] >= 0:
+
+        def value(position: float) -> float:
+            return float(rising(self.at(position)))
+
+        at_low = value(low)
+        at_high = value(high)
+        if at_low >= 0:
             return low
-        if ends[1] <= 0:
+        if at_high <= 0:
             return high
-        return float(brentq(lambda s: float(rising(self.at(s))), low, high, xtol=1e-15, rtol=1e-15, maxiter=500))
+        return float(brentq(value, low, high, xtol=1e-15, rtol=1e-15, maxiter=500))
 
     def at_u_minus(self, u: float) -> float:
         """Position at which the negatives' mean has the distance u."""
@@ -209,4 +223,17 @@ class Family:
         :math:`du_+/d\phi=-S/\|R_+a\|`.
         """
         # y / D = y^2 / c, and both vanish where c does
-        return np.asarray((at.y**3 / np.where(self.c == 0, 1.0, self.c)) @ (self.p * self.m))
+        divisor = np.where(self.c == 0, 1.0, self.c)
+        return np.asarray((at.y**3 / divisor) @ (self.p * self.m))
+
+
+def _at_end(p: Array, m: Array, end: int) -> tuple[Array, Array, tuple[float, float]]:
+    """Values of D where that of one axis vanishes, how fast they grow along the interval, and a unit vector there."""
+    p_end = p[end]
+    m_end = m[end]
+    size = float(np.hypot(p_end, m_end))
+    # p + m = 1: the difference is taken of the smaller of the two, which has more digits.
+    gap = np.where((p < 0.5) & (p_end < 0.5), p - p_end, m_end - m)
+    derivative = (p * p_end + m * m_end) / size
+    corner = (float(m_end) / size, -float(p_end) / size)
+    return np.abs(gap) / size, derivative, corner

@@ -12,7 +12,6 @@ is computed from these: a slope has a distance of the negatives, and proves that
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -24,7 +23,7 @@ from paretoclf.common.checks import Array, check_number, check_share
 from paretoclf.common.errors import DegeneratePathError, InputError
 from paretoclf.common.files import AnyFile, write_file
 from paretoclf.common.progress import meter
-from paretoclf.common.storage import check_hash, hash_of, yes_or_no
+from paretoclf.common.storage import yes_or_no
 from paretoclf.common.tables import Tabular
 from paretoclf.distributions.gaussian.bounds import fixed_distance
 from paretoclf.distributions.gaussian.family import Family
@@ -32,10 +31,10 @@ from paretoclf.distributions.gaussian.judges import judge_fixed_distance, larges
 from paretoclf.distributions.gaussian.moments import Moments, chebyshev
 from paretoclf.distributions.gaussian.outer_search import Node, Search, chord_maximum, search
 from paretoclf.problem.classifiers import LinearRule
-from paretoclf.proof.evidence import Evidence, judge
-from paretoclf.proof.solution import Solution
+from paretoclf.proof.verdicts.evidence import Evidence, judge
+from paretoclf.proof.verdicts.solution import Solution
 
-#: What rounding can add to a guarantee, which is at most 1.
+#: Largest rounding of a guarantee, which is at most 1.
 _ROUNDING = 1e-14
 
 #: A search at one weight ends when value and bound are as close as this share of what is asked for.
@@ -47,15 +46,8 @@ _SHORTEST = 1e-9
 #: Points of the curve that one search may ask for.
 _MOST = 400
 
-#: What a file of such a path holds, beside a text.
+#: Arrays in a file of such a path.
 _STORED = ("mu_plus", "root_plus", "mu_minus", "root_minus", "theta", "q", "slopes", "eps")
-
-
-#: What a proof looks at; all else is bound by a hash: of which classes it is the path, from where to where.
-_PROVED = {"q", "slopes"}
-
-#: What files of older versions do not bind.
-_UNBOUND = "moments and weights"
 
 
 @dataclass(frozen=True, repr=False)
@@ -67,19 +59,19 @@ class GuaranteePath(Tabular):
     moments : Moments
         Means and roots of the covariances.
     theta : array of shape (k,)
-        Where bounds are computed.
+        Weights at which bounds are computed.
     q : array of shape (m,)
         Distances of the positives' mean from a hyperplane, increasing, strictly inside the curve.
     slopes : array of shape (m, d)
-        That of a hyperplane for each, which is best or nearly so.
+        Slope of a hyperplane for each distance, which is best or nearly so.
     eps : float
-        How far the bounds may be apart, relative to the guarantee.
+        Largest allowed distance of the two bounds, relative to the guarantee.
     linear : bool
         Whether slopes are those of the features that were given, not of a kernel.
     machine : MEMPM, optional
-        None of a path that was loaded.
+        Formulation that the path was traced from; None for a path that was loaded.
     unchecked : str
-        Said by a file of an older version, and bound by no hash; empty of every other path.
+        Names of what a file of an older version says and no hash protects; empty for every other path.
 
     Examples
     --------
@@ -105,21 +97,24 @@ class GuaranteePath(Tabular):
     def nodes(self) -> tuple[Node, ...]:
         """Points of the curve of both distances, each reached by a hyperplane, with the bound that it proves."""
         last, first = largest_distances(self.moments)
-        inner = [Node(q, *distance_at(self.moments, q, a)) for q, a in zip(self.q.tolist(), self.slopes, strict=True)]
-        return (Node(0.0, first, first), *inner, Node(last, 0.0, 0.0))
+        nodes = [Node(0.0, first, first)]
+        for q, slope in zip(self.q.tolist(), self.slopes, strict=True):
+            nodes.append(Node(q, *distance_at(self.moments, q, slope)))
+        return (*nodes, Node(last, 0.0, 0.0))
 
     @cached_property
     def most(self) -> Array:
-        """What no guarantee is above, at each weight of ``theta``."""
+        """Upper bound on every guarantee, at each weight of ``theta``."""
         pairs = list(zip(self.nodes, self.nodes[1:], strict=False))
-        return np.array([max(chord_maximum(theta, *pair)[0] for pair in pairs) for theta in self.theta.tolist()])
+        largest = [max(chord_maximum(theta, *pair)[0] for pair in pairs) for theta in self.theta.tolist()]
+        return np.array(largest)
 
     @cached_property
     def _rates(self) -> tuple[Array, Array]:
-        """What the hyperplane of each node guarantees for negatives and positives."""
-        rates = [(chebyshev(node.lower), chebyshev(node.q)) for node in self.nodes]
-        minus, plus = np.array(rates, dtype=float).T
-        return minus, plus
+        """Guarantees of the hyperplane of each node, for negatives and for positives."""
+        minus = [chebyshev(node.lower) for node in self.nodes]
+        plus = [chebyshev(node.q) for node in self.nodes]
+        return np.array(minus, dtype=float), np.array(plus, dtype=float)
 
     def bounds(self, theta: float) -> tuple[float, float]:
         """Two numbers between which the optimal value is at this weight: minus the best weighted guarantee.
@@ -137,7 +132,7 @@ class GuaranteePath(Tabular):
     def at(self, theta: float) -> Solution:
         """The best hyperplane that is known at this weight.
 
-        Of a path that was traced, it is moved to where the guarantee is stationary.
+        On a path that was traced, it is moved to where the guarantee is stationary.
 
         Raises
         ------
@@ -145,32 +140,37 @@ class GuaranteePath(Tabular):
             If theta is outside of the path; or if the path was loaded, and its classifiers are those of a kernel.
         """
         theta = self._within(theta)
-        (value, k), most = self._best(theta), -self.bounds(theta)[0]
+        value, best = self._best(theta)
+        bound = max(-self.bounds(theta)[0], value)
+        node = self.nodes[best]
         if self.machine is not None:
-            found: Solution = self.machine.found(theta, Search(self.nodes[k].q, value, max(most, value), self.nodes))
+            found: Solution = self.machine.found(theta, Search(node.q, value, bound, self.nodes))
             return found
         if not self.linear:
             raise InputError("at needs the samples of a kernel's classifier, which are not in a file: trace it again")
-        q, a = (self.q[k - 1], self.slopes[k - 1]) if 0 < k <= self.q.size else (self.nodes[k].q, self._end(k == 0))
-        numbers = {**judge_fixed_distance(self.moments, a, float(q)).numbers, "theta": theta}
-        judged = judge(-value, -max(most, value), [], numbers, stationarity={}, scale=1.0).revised(shortfall=0.0)
+        slope = self.slopes[best - 1] if 0 < best <= self.q.size else self._end(best == 0)
+        numbers = {**judge_fixed_distance(self.moments, slope, float(node.q)).numbers, "theta": theta}
+        judged = judge(-value, -bound, [], numbers, stationarity={}, scale=1.0).revised(shortfall=0.0)
         rule = LinearRule(numbers["w"], numbers["b"])
         return Solution(rule, Evidence(judged), "path", values={"theta": theta})
 
     def _end(self, first: bool) -> Array:
         """The slope at an end of the curve: best for one class alone."""
         family = Family.of(self.moments)
-        return family.slopes((family.of_negatives() if first else family.of_ratio(0.0)).y)
+        member = family.of_negatives() if first else family.of_ratio(0.0)
+        return family.slopes(member.y)
 
     def _best(self, theta: float) -> tuple[float, int]:
         """The largest guarantee of a node, and its index."""
         minus, plus = self._rates
         values = theta * minus + (1.0 - theta) * plus
-        k = int(np.argmax(values))
-        return float(values[k]) - _ROUNDING, k
+        best = int(np.argmax(values))
+        return float(values[best]) - _ROUNDING, best
 
     def _within(self, theta: Any) -> float:
-        number, low, high = check_number(theta, "theta"), float(self.theta[0]), float(self.theta[-1])
+        """Return a weight as a number; InputError where it is outside of the path."""
+        number = check_number(theta, "theta")
+        low, high = self.theta[[0, -1]].tolist()
         if not low <= number <= high:
             raise InputError(f"theta must lie between {low:g} and {high:g}, got {number!r}")
         return number
@@ -181,31 +181,39 @@ class GuaranteePath(Tabular):
         return max(self._gap(j) for j in range(self.theta.size - 1))
 
     def _gap(self, j: int) -> float:
-        """The same between two weights: at the ends, and where the lines of two hyperplanes meet."""
-        ends = self.theta[j : j + 2]
-        found = [
-            (float(np.interp(theta, ends, self.most[j : j + 2])) - value + 2 * _ROUNDING)
-            / max(value, np.finfo(float).tiny)
-            for theta, value in self._corners(*ends.tolist())
-        ]
-        return max(found)
+        """Largest relative distance of both bounds between weights j and j + 1.
 
-    def _corners(self, a: float, b: float) -> list[tuple[float, float]]:
+        The bound is linear there and the guarantee convex and piecewise linear: the distance is largest at an end, or
+        where the best hyperplane changes.
+        """
+        ends = self.theta[j : j + 2]
+        bounds = self.most[j : j + 2]
+        gaps = []
+        for theta, value in self._corners(*ends.tolist()):
+            distance = float(np.interp(theta, ends, bounds)) - value + 2 * _ROUNDING
+            gaps.append(distance / max(value, np.finfo(float).tiny))
+        return max(gaps)
+
+    def _corners(self, start: float, stop: float) -> list[tuple[float, float]]:
         """Both ends and where the best hyperplane changes between them, with the guarantee there."""
         minus, plus = self._rates
-        (first, k), (last, i) = self._best(a), self._best(b)
-        corners, todo = [(a, first), (b, last)], [(k, i)]
+        excess = minus - plus  # slope in theta of each hyperplane's guarantee
+        at_start, first = self._best(start)
+        at_stop, last = self._best(stop)
+        corners = [(start, at_start), (stop, at_stop)]
+        todo = [(first, last)]
         while todo:
-            k, i = todo.pop()
-            rise = (minus[i] - plus[i]) - (minus[k] - plus[k])
+            left, right = todo.pop()
+            rise = excess[right] - excess[left]
             if not rise > 0.0:
                 continue
-            at = float(np.clip((plus[k] - plus[i]) / rise, a, b))
-            value, best = self._best(at)
-            if best in (k, i) or value <= at * minus[k] + (1.0 - at) * plus[k]:
-                corners.append((at, value))
+            meeting = float(np.clip((plus[left] - plus[right]) / rise, start, stop))
+            value, best = self._best(meeting)
+            there = meeting * minus[left] + (1.0 - meeting) * plus[left]
+            if best in (left, right) or value <= there:
+                corners.append((meeting, value))
             else:
-                todo += [(k, best), (best, i)]
+                todo += [(left, best), (best, right)]
         return corners
 
     def passes(self, tol: float | None = None) -> bool:
@@ -226,7 +234,7 @@ class GuaranteePath(Tabular):
 
     @property
     def proof(self) -> GuaranteePath:
-        """What is proved of it: all of it is computed from moments and slopes, so that it is its own proof."""
+        """The path itself: all its bounds are computed from moments and slopes, so that it is its own proof."""
         return self
 
     def refine(self, eps: float, *, progress: bool | None = None) -> GuaranteePath:
@@ -244,11 +252,8 @@ class GuaranteePath(Tabular):
     def save(self, file: AnyFile) -> None:
         """Write the path to an npz file, for `paretoclf.load`, which judges it anew; samples are not part of it."""
         held = {**vars(self.moments), **vars(self)}
-        arrays = {name: held[name] for name in _STORED}
-        arrays["of_guarantees"] = np.array(json.dumps({"linear": self.linear}))
-        if not self.unchecked:
-            arrays["sha256"] = np.array(hash_of(arrays, _PROVED))
-        write_file(file, arrays)
+        told = {"linear": self.linear, "unchecked": self.unchecked}
+        write_file(file, {**{name: held[name] for name in _STORED}, "of_guarantees": told})
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the guarantee between its bounds, and both classes; see `paretoclf.plotting.GuaranteePathDisplay`."""
@@ -257,9 +262,10 @@ class GuaranteePath(Tabular):
         return GuaranteePathDisplay.from_path(self).plot(ax=ax)
 
     def guarantees(self, theta: float) -> tuple[float, float]:
-        """What the path's own hyperplane guarantees at this weight for negatives and for positives."""
-        k = self._best(self._within(theta))[1]
-        return float(self._rates[0][k]), float(self._rates[1][k])
+        """Guarantees of the path's own hyperplane at this weight, for negatives and for positives."""
+        _, best = self._best(self._within(theta))
+        minus, plus = self._rates
+        return float(minus[best]), float(plus[best])
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         for theta in self.theta.tolist():
@@ -274,9 +280,9 @@ class GuaranteePath(Tabular):
         )
 
 
-def distance_at(moments: Moments, q: float, a: Array) -> tuple[float, float]:
-    """Bounds of the largest distance of the negatives where that of the positives is q; a slope reaches the lower."""
-    found = fixed_distance(moments, a, q)
+def distance_at(moments: Moments, q: float, slope: Array) -> tuple[float, float]:
+    """Bounds of the largest distance of the negatives where that of the positives is q; the slope reaches the lower."""
+    found = fixed_distance(moments, slope, q)
     return -found.primal_value, max(-found.dual_value, -found.primal_value)
 
 
@@ -288,94 +294,120 @@ def trace_weights(moments: Moments, ends: tuple[float, float], eps: float, progr
     DegeneratePathError
         If a search does not come as close as eps.
     """
-    nothing = np.zeros(0)
-    path = GuaranteePath(moments, np.array(ends), nothing, np.zeros((0, moments.d)), eps)
+    no_distances = np.zeros(0)
+    no_slopes = np.zeros((0, moments.d))
+    path = GuaranteePath(moments, np.array(ends), no_distances, no_slopes, eps)
     return cover_weights(path, progress)
 
 
 def cover_weights(path: GuaranteePath, progress: bool | None) -> GuaranteePath:
     """The path with all the points and weights that its eps needs."""
-    moments, eps, family = path.moments, path.eps, Family.of(path.moments)
+    moments = path.moments
+    eps = path.eps
+    family = Family.of(moments)
     last, first = largest_distances(moments)
-    known = {q: (a, distance_at(moments, q, a)) for q, a in zip(path.q.tolist(), path.slopes, strict=True)}
+    slope_at = dict(zip(path.q.tolist(), path.slopes, strict=True))
+    bounds_at = {q: distance_at(moments, q, slope) for q, slope in slope_at.items()}
+    bound_at: dict[float, float] = {}
 
     def inner(q: float) -> tuple[float, float]:
-        if q not in known:
-            a = family.slopes(family.of_u_plus(q).y)
-            known[q] = a, distance_at(moments, q, a)
-        return known[q][1]
+        """Bounds of the largest distance of the negatives, which are computed once."""
+        if q not in bounds_at:
+            slope_at[q] = family.slopes(family.of_u_plus(q).y)
+            bounds_at[q] = distance_at(moments, q, slope_at[q])
+        return bounds_at[q]
 
-    def bound(theta: float) -> float:
-        return search(theta, inner, (first, last), tol=_OWN * eps * max(theta, 1 - theta) / 2, most=_MOST).bound
+    def search_at(theta: float) -> None:
+        """Search the whole curve at one weight, and note the bound."""
+        tol = _OWN * eps * max(theta, 1 - theta) / 2
+        bound_at[theta] = search(theta, inner, (first, last), tol=tol, most=_MOST).bound
+
+    def so_far() -> GuaranteePath:
+        """Path of the weights and slopes that are known."""
+        theta = sorted(bound_at)
+        q = sorted(slope_at)
+        slopes = np.array([slope_at[each] for each in q]).reshape(len(q), moments.d)
+        found = replace(path, theta=np.array(theta), q=np.array(q), slopes=slopes)
+        found.__dict__["most"] = np.array([bound_at[each] for each in theta])  # not computed again at each step
+        return found
 
     begin, end = path.theta[[0, -1]].tolist()
-    most = {theta: bound(theta) for theta in path.theta.tolist()}
+    for theta in path.theta.tolist():
+        search_at(theta)
     with meter(progress) as update:
         j = 0
-        while True:
-            theta, q = np.array(sorted(most)), np.array(sorted(known))
-            slopes = np.array([known[each][0] for each in q.tolist()]).reshape(q.size, moments.d)
-            now = replace(path, theta=theta, q=q, slopes=slopes)
-            if j == theta.size - 1:
-                break
-            now.__dict__["most"] = np.array([most[each] for each in theta.tolist()])
+        now = so_far()
+        while j < now.theta.size - 1:
+            left, right = now.theta[j : j + 2].tolist()
             if now._gap(j) <= eps:
                 if update is not None:
-                    update(float(theta[j + 1] - theta[j]) / (end - begin))
+                    update((right - left) / (end - begin))
                 j += 1
                 continue
-            middle = float(0.5 * (theta[j] + theta[j + 1]))
-            if theta[j + 1] - theta[j] <= _SHORTEST:
+            if right - left <= _SHORTEST:
                 raise DegeneratePathError(
-                    f"bounds stay {now._gap(j):.1e} apart", t=middle, costs="", n_margin=None,
+                    f"bounds stay {now._gap(j):.1e} apart", t=0.5 * (left + right), costs="", n_margin=None,
                     remedy="Ask for a larger eps.",
                 )  # fmt: skip
-            most[middle] = bound(middle)
+            search_at(0.5 * (left + right))
+            now = so_far()
+    del now.__dict__["most"]  # what is proved of the path follows from its slopes alone
     check_guarantees(now)
     return now
 
 
 def check_guarantees(path: GuaranteePath) -> None:
     """DegeneratePathError unless the bounds are within eps at every weight."""
-    if not path.passes():
-        j = max(range(path.theta.size - 1), key=path._gap)
-        raise DegeneratePathError(
-            f"bounds are {path._gap(j):.1e} apart, more than {path.eps:.1e}, between theta = {path.theta[j]:g} and "
-            f"{path.theta[j + 1]:g}",
-            t=float(path.theta[j]), costs="", n_margin=None, remedy="Ask for a larger eps.",
-        )  # fmt: skip
-
-
-def check_stored(path: GuaranteePath, stored: Mapping[str, Any]) -> None:
-    """DegeneratePathError or InputError unless the path is proved, of the classes and weights that were saved."""
-    check_guarantees(path)
-    if not path.unchecked:
-        check_hash(stored, hash_of(stored, _PROVED), "moments, weights or eps")
+    if path.passes():
+        return
+    worst = max(range(path.theta.size - 1), key=path._gap)
+    left, right = path.theta[worst : worst + 2].tolist()
+    raise DegeneratePathError(
+        f"bounds are {path._gap(worst):.1e} apart, more than {path.eps:.1e}, between theta = {left:g} and {right:g}",
+        t=left, costs="", n_margin=None, remedy="Ask for a larger eps.",
+    )  # fmt: skip
 
 
 def read_guarantees(stored: Mapping[str, Any]) -> GuaranteePath:
     """A path from the arrays of its file; InputError, or what NumPy raises, where these do not fit each other."""
-    told = json.loads(str(stored["of_guarantees"]))
+    told = stored["of_guarantees"]
     arrays = {name: np.asarray(stored[name]) for name in _STORED}
     for name, each in arrays.items():
         if each.dtype.kind not in "fiu" or not np.isfinite(each).all():
             raise InputError(f"{name} must hold finite numbers")
-    d, q, theta, eps = arrays["mu_plus"].size, arrays["q"], arrays["theta"], float(arrays["eps"])
-    shapes = {"mu_plus": (d,), "mu_minus": (d,), "root_plus": (d, d), "root_minus": (d, d), "slopes": (q.size, d)}
-    for name, shape in shapes.items():
-        if arrays[name].shape != shape:
-            raise InputError(f"{name} must have shape {shape}, got {arrays[name].shape}")
+    q, theta, slopes = arrays["q"], arrays["theta"], arrays["slopes"]
+    eps = float(arrays["eps"])
+    _check_shapes(arrays)
     for name in ("root_plus", "root_minus"):
         if np.tril(arrays[name], -1).any() or not np.diag(arrays[name]).all():
             raise InputError(f"{name} must be an upper triangle without a 0 on its diagonal")
     moments = Moments(*(arrays[name].astype(float) for name in _STORED[:4]))
     moments.require_difference()
-    if theta.ndim != 1 or theta.size < 2 or not (np.diff(theta) > 0).all() or not 0 < theta[0] <= theta[-1] < 1:
+    if theta.ndim != 1 or theta.size < 2 or not _increases_inside(theta, 0.0, 1.0):
         raise InputError("theta must increase, strictly between 0 and 1")
-    inside = np.concatenate([[0.0], q, [largest_distances(moments)[0]]])
-    if q.ndim != 1 or not (np.diff(inside) > 0).all() or not np.abs(arrays["slopes"]).sum(axis=1).all():
+    farthest, _ = largest_distances(moments)
+    if q.ndim != 1 or not _increases_inside(q, 0.0, farthest) or not slopes.any(axis=1).all():
         raise InputError("q must increase, strictly between 0 and the largest distance, and no slope be 0")
-    linear, unchecked = yes_or_no(told["linear"], "linear"), "" if "sha256" in stored else _UNBOUND
-    return GuaranteePath(
-        moments, theta, q, arrays["slopes"], check_share(eps, "eps"), linear=linear, unchecked=unchecked
-    )
+    linear = yes_or_no(told["linear"], "linear")
+    unchecked = str(told.get("unchecked", ""))
+    return GuaranteePath(moments, theta, q, slopes, check_share(eps, "eps"), linear=linear, unchecked=unchecked)
+
+
+def _check_shapes(arrays: Mapping[str, Array]) -> None:
+    """InputError unless the arrays of a file fit each other."""
+    d = arrays["mu_plus"].size
+    shapes = {
+        "mu_plus": (d,),
+        "mu_minus": (d,),
+        "root_plus": (d, d),
+        "root_minus": (d, d),
+        "slopes": (arrays["q"].size, d),
+    }
+    for name, shape in shapes.items():
+        if arrays[name].shape != shape:
+            raise InputError(f"{name} must have shape {shape}, got {arrays[name].shape}")
+
+
+def _increases_inside(values: Array, low: float, high: float) -> bool:
+    """Whether an array increases, strictly between two numbers."""
+    return bool((np.diff(np.concatenate([[low], values, [high]])) > 0).all())

@@ -72,7 +72,8 @@ class KernelCurve(TradeoffCurve):
 
     def scores(self, X: Any) -> Array:
         """Scores of every classifier, shape (k, m), of m new samples: +1 is predicted where they are >= 0."""
-        return np.asarray(self.coef @ self.gram.cross(X).T + self.b[:, None])
+        kernel_values = self.gram.cross(X)
+        return np.asarray(self.coef @ kernel_values.T + self.b[:, None])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -126,18 +127,19 @@ class KernelTradeoff(GaussianTradeoff):
         # t alone does not say which of the two weights is negative: between A and B both are positive.
         if point.u_plus >= 0 and point.u_minus >= 0:
             return True
-        positive = self.ridge[0] + point.t * self.ridge[1]
-        return positive > 0 if point.u_plus >= 0 else positive < 0
+        ridge_plus, ridge_minus = self.ridge
+        complement = ridge_plus + point.t * ridge_minus
+        return complement > 0 if point.u_plus >= 0 else complement < 0
 
     def _curve(self, at: Members) -> KernelCurve:
         made = super()._curve(at)
         size = np.linalg.norm(at.y, axis=-1)  # w is the member over this
         kept = self.estimates[0].kept, self.estimates[1].kept
-        coef = [
-            coefficients(self.gram, self.y, w, 1.0 / scale, (float(plus), float(minus)), self.ridge, kept)
-            for w, scale, plus, minus in zip(made.w, size, at.t_plus, at.t_minus, strict=True)
-        ]
-        return KernelCurve(**vars(made), gram=self.gram, coef=np.array(coef))
+        rows = []
+        for w, scale, plus, minus in zip(made.w, size, at.t_plus, at.t_minus, strict=True):
+            weights = float(plus), float(minus)
+            rows.append(coefficients(self.gram, self.y, w, 1.0 / scale, weights, self.ridge, kept))
+        return KernelCurve(**vars(made), gram=self.gram, coef=np.array(rows))
 
     def _trivial(self, label: int, cost: float, bound: float) -> KernelPoint:
         made = super()._trivial(label, cost, bound)

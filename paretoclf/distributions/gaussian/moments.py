@@ -81,7 +81,10 @@ def chebyshev(u: float) -> float:
     >>> chebyshev(2.0), chebyshev(-2.0)
     (0.8, 0.0)
     """
-    return float(u) ** 2 / (1.0 + float(u) ** 2) if u > 0 else 0.0
+    if not u > 0:
+        return 0.0
+    square = float(u) ** 2
+    return square / (1.0 + square)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -114,8 +117,8 @@ class Moments:
         keep(self, "mu_plus", "root_plus", "mu_minus", "root_minus")
 
     def __repr__(self) -> str:
-        apart = np.linalg.norm(self.mu_plus - self.mu_minus)
-        return f"Moments({self.mu_plus.size} features, means {apart:.4g} apart)"
+        distance = np.linalg.norm(self.mu_plus - self.mu_minus)
+        return f"Moments({self.mu_plus.size} features, means {distance:.4g} apart)"
 
     @classmethod
     def from_covariances(cls, mu_plus: Any, Sigma_plus: Any, mu_minus: Any, Sigma_minus: Any) -> Moments:
@@ -135,11 +138,9 @@ class Moments:
         """
         plus = check_mean(mu_plus, "mu_plus", None)
         minus = check_mean(mu_minus, "mu_minus", plus.size)
-        roots = (
-            covariance_root(Sigma_plus, "Sigma_plus", plus.size),
-            covariance_root(Sigma_minus, "Sigma_minus", plus.size),
-        )
-        return cls(plus, roots[0], minus, roots[1])
+        root_plus = covariance_root(Sigma_plus, "Sigma_plus", plus.size)
+        root_minus = covariance_root(Sigma_minus, "Sigma_minus", plus.size)
+        return cls(plus, root_plus, minus, root_minus)
 
     @classmethod
     def from_samples(cls, X: Any, y: Any, reg: Any = 0.0, shrinkage: Any = 0.0) -> Moments:
@@ -158,7 +159,7 @@ class Moments:
         reg : float or pair of floats
             :math:`\delta`, nonnegative, added to the diagonal of both covariances; or :math:`(\delta_+,\delta_-)`.
         shrinkage : float, "ledoit-wolf", "oas", or a pair of them
-            s in [0, 1], or how it is estimated, for each class.
+            Number s in [0, 1], or name of the estimate of s, for each class.
 
         Raises
         ------
@@ -212,8 +213,9 @@ class Moments:
     @property
     def equal_means(self) -> bool:
         """Whether the two means are equal, up to rounding: no hyperplane has both on the right side."""
-        scale = max(float(np.abs(self.mu_plus).max()), float(np.abs(self.mu_minus).max()))
-        return float(np.abs(self.delta).max()) <= EQUAL_MEANS * scale
+        size_plus = float(np.abs(self.mu_plus).max())
+        size_minus = float(np.abs(self.mu_minus).max())
+        return float(np.abs(self.delta).max()) <= EQUAL_MEANS * max(size_plus, size_minus)
 
     def require_difference(self, remedy: str = "") -> None:
         """InputError where the two means are equal; ``remedy`` ends its message."""
@@ -225,27 +227,34 @@ class Moments:
 
     def spread(self, w: Array) -> tuple[float, float]:
         r"""Standard deviations along a slope, :math:`(\sqrt{w^\top\Sigma_+w},\sqrt{w^\top\Sigma_-w})`."""
-        return float(np.linalg.norm(self.root_plus @ w)), float(np.linalg.norm(self.root_minus @ w))
+        plus = float(np.linalg.norm(self.root_plus @ w))
+        minus = float(np.linalg.norm(self.root_minus @ w))
+        return plus, minus
 
     def distances(self, w: Array, b: float) -> Distances:
         """Distances of the means from the hyperplane ``w . x + b = 0``."""
         plus, minus = self.spread(w)
-        return Distances(-(float(w @ self.mu_minus) + b) / minus, (float(w @ self.mu_plus) + b) / plus)
+        score_plus = float(w @ self.mu_plus) + b
+        score_minus = float(w @ self.mu_minus) + b
+        return Distances(u_minus=-score_minus / minus, u_plus=score_plus / plus)
 
     def swapped(self) -> Moments:
-        """The same classes with their names exchanged."""
+        """Moments of the two classes with their names exchanged."""
         return Moments(self.mu_minus, self.root_minus, self.mu_plus, self.root_plus)
 
     @cached_property
     def white(self) -> White:
         """Coordinates in which both covariances are diagonal and add up to the identity."""
-        d = self.d
         Q, P = np.linalg.qr(np.vstack([self.root_plus, self.root_minus]))
-        V = np.linalg.svd(Q[:d])[2].T
+        of_plus = Q[: self.d]
+        of_minus = Q[self.d :]
+        V = np.linalg.svd(of_plus)[2].T
         # Where the share of the positives is large, that of the negatives is resolved by a decomposition of its own.
-        large = np.linalg.norm(Q[:d] @ V, axis=0) > np.sqrt(0.5)
-        V[:, large] = V[:, large] @ np.linalg.svd(Q[d:] @ V[:, large], full_matrices=False)[2].T
-        plus, minus = (np.linalg.norm(half @ V, axis=0) for half in (Q[:d], Q[d:]))
+        large = np.linalg.norm(of_plus @ V, axis=0) > np.sqrt(0.5)
+        _, _, axes = np.linalg.svd(of_minus @ V[:, large], full_matrices=False)
+        V[:, large] = V[:, large] @ axes.T
+        plus = np.linalg.norm(of_plus @ V, axis=0)
+        minus = np.linalg.norm(of_minus @ V, axis=0)
         direction = V.T @ solve_triangular(P, self.delta, trans=1)
         length = float(np.linalg.norm(direction))
         return White(P, V, plus, minus, direction / (length or 1.0), length)
@@ -266,9 +275,9 @@ class White:
     V : array of shape (d, d)
         Orthogonal.
     plus, minus : array of shape (d,)
-        q_plus and q_minus: standard deviations of the classes along the axes.
+        Standard deviations q_plus and q_minus of the classes along the axes.
     direction : array of shape (d,)
-        e; 0 for equal means.
+        Unit vector e of the difference of the means; 0 for equal means.
     length : float
         Distance of the two means in the norm of the pooled covariance.
     """
@@ -282,29 +291,33 @@ class White:
 
     def slope(self, z: Any) -> Array:
         """Return the slope a of a point z."""
-        return np.asarray(solve_triangular(self.P, self.V @ np.asarray(z, dtype=np.float64))) / self.length
+        turned = self.V @ np.asarray(z, dtype=np.float64)
+        return np.asarray(solve_triangular(self.P, turned)) / self.length
 
 
 def check_mean(mean: Any, name: str, d: int | None) -> Array:
     """Return a mean as a finite vector, of length d unless that is None."""
-    row: Array = check_matrix(np.atleast_1d(mean)[None] if np.ndim(mean) < 2 else mean, name, copy=True)
+    matrix = np.atleast_1d(mean)[None] if np.ndim(mean) < 2 else mean
+    row: Array = check_matrix(matrix, name, copy=True)
     if np.ndim(mean) > 1 or (d is not None and row.shape[1] != d):
-        raise InputError(f"{name} must have shape ({'d' if d is None else d},), got {np.shape(mean)}")
+        length = "d" if d is None else d
+        raise InputError(f"{name} must have shape ({length},), got {np.shape(mean)}")
     return np.asarray(row[0])
 
 
 def covariance_root(Sigma: Any, name: str, d: int) -> Array:
     r"""Return the upper triangular R with :math:`R^\top R=\Sigma`, or say why there is none."""
-    S = check_matrix(np.reshape(Sigma, (1, 1)) if np.ndim(Sigma) == 0 else Sigma, name)
-    if S.shape != (d, d):
-        raise InputError(f"{name} must have shape ({d}, {d}), got {S.shape}")
-    check_symmetric(S, name, COVARIANCE_SYMMETRY * float(np.abs(S).max()))
-    S = 0.5 * (S + S.T)
+    given = check_matrix(np.reshape(Sigma, (1, 1)) if np.ndim(Sigma) == 0 else Sigma, name)
+    if given.shape != (d, d):
+        raise InputError(f"{name} must have shape ({d}, {d}), got {given.shape}")
+    check_symmetric(given, name, COVARIANCE_SYMMETRY * float(np.abs(given).max()))
+    covariance = 0.5 * (given + given.T)
     # Judged after scaling every feature to variance 1: a unit of measurement makes no covariance singular.
-    scale = np.sqrt(np.maximum(np.diagonal(S), 0.0))
-    if not (scale > 0).all() or np.linalg.eigvalsh(S / np.outer(scale, scale))[0] <= COVARIANCE_RANK * d:
+    scale = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
+    correlation = covariance / np.outer(scale, scale) if (scale > 0).all() else None
+    if correlation is None or np.linalg.eigvalsh(correlation)[0] <= COVARIANCE_RANK * d:
+        values = np.linalg.eigvalsh(covariance)
         raise InputError(
-            f"{name} must be positive definite, got smallest eigenvalue {np.linalg.eigvalsh(S)[0]:.3g} "
-            f"(largest {np.linalg.eigvalsh(S)[-1]:.3g})"
+            f"{name} must be positive definite, got smallest eigenvalue {values[0]:.3g} (largest {values[-1]:.3g})"
         )
-    return np.asarray(scale * np.linalg.cholesky(S / np.outer(scale, scale)).T)
+    return np.asarray(scale * np.linalg.cholesky(correlation).T)

@@ -134,7 +134,8 @@ class TradeoffCurve:
     @property
     def pareto(self) -> Mask:
         """Which of the classifiers are Pareto optimal for these rates: those with both rates positive."""
-        return np.asarray((self.u_plus > self.rates[0].threshold) & (self.u_minus > self.rates[1].threshold))
+        plus, minus = self.rates
+        return np.asarray((self.u_plus > plus.threshold) & (self.u_minus > minus.threshold))
 
     def judged_by(self, rates: Rate | Rates) -> TradeoffCurve:
         """Return the same classifiers, judged by other rates; `pareto` says which are still worth having."""
@@ -153,7 +154,8 @@ class TradeoffCurve:
 
     def scores(self, X: Any) -> Array:
         """Scores of every classifier, shape (k, m), of samples of shape (m, d): +1 is predicted where they are >= 0."""
-        return np.asarray((check_samples(X, n_features=self.w.shape[1]) @ self.w.T + self.b).T)
+        samples = check_samples(X, n_features=self.w.shape[1])
+        return np.asarray((samples @ self.w.T + self.b).T)
 
     def __len__(self) -> int:
         return len(self.b)

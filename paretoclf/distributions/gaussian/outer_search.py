@@ -28,16 +28,16 @@ class Node:
 
 @dataclass(frozen=True)
 class Search:
-    """What a search found.
+    """Result of a search: the best point, and a bound.
 
     Attributes
     ----------
     q : float
-        Where the best value was found.
+        Position of the best value found.
     value : float
-        That value: it is reached.
+        Largest value found: it is reached.
     bound : float
-        No value is larger.
+        Upper bound on every value.
     nodes : tuple of Node
         Every point at which the curve was computed, in order.
     """
@@ -63,12 +63,15 @@ def chord_maximum(theta: float, left: Node, right: Node) -> tuple[float, float]:
     (0.8, 2.0)
     """
     slope = (right.upper - left.upper) / (right.q - left.q)
-    x = Polynomial([0.0, 1.0])
-    u = Polynomial([left.upper - slope * left.q, slope])
-    stationary = ((1 - theta) * x * (1 + u**2) ** 2 + theta * slope * u * (1 + x**2) ** 2).roots()
-    inside = [float(r.real) for r in np.atleast_1d(stationary) if left.q < r.real < right.q]
+    q = Polynomial([0.0, 1.0])
+    chord = Polynomial([left.upper - slope * left.q, slope])
+    # Derivative of the objective along the chord, times (1 + q^2)^2 (1 + chord^2)^2 / 2.
+    of_plus = (1 - theta) * q * (1 + chord**2) ** 2
+    of_minus = theta * slope * chord * (1 + q**2) ** 2
+    stationary = np.atleast_1d((of_plus + of_minus).roots())
     # Real parts of complex roots are points like any other: the largest value over a few points is what is wanted.
-    values = [(weighted_guarantee(theta, float(u(q)), q), q) for q in inside]
+    inside = [float(root.real) for root in stationary if left.q < root.real < right.q]
+    values = [(weighted_guarantee(theta, float(chord(point)), point), point) for point in inside]
     values += [(weighted_guarantee(theta, node.upper, node.q), node.q) for node in (left, right)]
     return max(values)
 
@@ -105,14 +108,19 @@ def search(
     nodes = [Node(0.0, ends[0], ends[0]), Node(ends[1], 0.0, 0.0)]
     pieces = [(*chord_maximum(theta, *nodes), 0)]  # bound, where, and the node on its left
     while True:
-        value, q = max((weighted_guarantee(theta, n.lower, n.q), n.q) for n in nodes)
-        bound, at, k = max(pieces)
-        left, right = nodes[k], nodes[k + 1]
+        value, q = max((weighted_guarantee(theta, node.lower, node.q), node.q) for node in nodes)
+        bound, at, cut = max(pieces)
+        left = nodes[cut]
+        right = nodes[cut + 1]
         width = right.q - left.q
         if bound - value <= tol or len(nodes) >= most + 2 or width <= 1e-9 * ends[1]:
             return Search(q, value, max(bound, value), tuple(nodes))
-        at = min(max(at, left.q + 0.05 * width), right.q - 0.05 * width)
-        nodes.insert(k + 1, Node(at, *inner(at)))
-        pieces = [p for p in pieces if p[2] != k]
-        pieces = [(b, where, j + (j > k)) for b, where, j in pieces]
-        pieces += [(*chord_maximum(theta, nodes[j], nodes[j + 1]), j) for j in (k, k + 1)]
+        # Stay away from the ends of the piece: a cut beside one of them hardly makes the other part shorter.
+        margin = 0.05 * width
+        at = min(max(at, left.q + margin), right.q - margin)
+        middle = Node(at, *inner(at))
+        nodes.insert(cut + 1, middle)
+        before = [piece for piece in pieces if piece[2] < cut]
+        after = [(most_there, where, j + 1) for most_there, where, j in pieces if j > cut]
+        halves = [(*chord_maximum(theta, left, middle), cut), (*chord_maximum(theta, middle, right), cut + 1)]
+        pieces = before + halves + after

@@ -232,13 +232,16 @@ class KLRate(Rate):
         log_errors, log_others = logs[0] + moved - log_mass, logs[1] - log_mass
         if not far.any():
             return log_errors, log_others, moved
-        # There the growth is as large as its own rounding, and p* is found by itself.
+        # Where errors are rarest the growth is as large as its own rounding, and p* is found by itself.
         tail = np.minimum(log_error, _FAR)
-        beyond = np.where(np.isneginf(log_error), -np.inf, self._log_errors_far(np.maximum(tail, -_LARGEST)))
-        others = np.log(-np.expm1(beyond))
+        far_errors = self._log_errors_far(np.maximum(tail, -_LARGEST))
+        far_errors = np.where(np.isneginf(log_error), -np.inf, far_errors)
+        far_others = np.log(-np.expm1(far_errors))
         with np.errstate(invalid="ignore"):  # where nothing errs
-            growth = beyond - tail - others
-        return np.where(far, beyond, log_errors), np.where(far, others, log_others), np.where(far, growth, moved)
+            far_moved = far_errors - tail - far_others
+        log_errors = np.where(far, far_errors, log_errors)
+        log_others = np.where(far, far_others, log_others)
+        return log_errors, log_others, np.where(far, far_moved, moved)
 
     def _log_errors_far(self, log_error: Array) -> Array:
         """Logarithm of p* where the Gaussian rate of errors has this one, below `_FAR`: bisection."""
@@ -279,7 +282,7 @@ class KLRate(Rate):
         return np.asarray(moved)
 
     def _all_lost(self, v: Array) -> Mask:
-        """Where a distribution that errs always is near enough."""
+        """Mask of the distances at which a distribution that always errs is within the radius."""
         return np.asarray(-log_ndtr(-v) <= self.delta)
 
 
@@ -318,9 +321,11 @@ class StudentRate(Rate):
 
     def slope(self, u: Any) -> Array:
         """Density of the t distribution."""
-        v = self.df
-        scale = np.exp(gammaln((v + 1) / 2) - gammaln(v / 2)) / np.sqrt(v * np.pi)
-        return np.asarray(scale * (1 + np.square(u) / v) ** (-(v + 1) / 2))
+        df = self.df
+        ratio = np.exp(gammaln((df + 1) / 2) - gammaln(df / 2))  # Gamma((df + 1) / 2) / Gamma(df / 2)
+        scale = ratio / np.sqrt(df * np.pi)
+        base = 1 + np.square(u) / df
+        return np.asarray(scale * base ** (-(df + 1) / 2))
 
     def at_error(self, error: float) -> float:
         r"""Return :math:`-T_\nu^{-1}(e)`."""
@@ -339,7 +344,7 @@ class ScaleMixtureRate(Rate):
     density : callable
         Mixing density :math:`p(\lambda)`, a function of one positive number.
     support : (float, float)
-        Where it is positive; also its points of discontinuity.
+        Interval on which the density is positive; also its points of discontinuity.
 
     Raises
     ------
@@ -367,18 +372,20 @@ class ScaleMixtureRate(Rate):
             raise InputError(f"support must be a pair of numbers, got {self.support!r}") from None
         if not 0 <= low < high:
             raise InputError(f"support must be an interval of positive numbers, got {self.support!r}")
-        mass = float(quad(lambda v: self._weight(v), *self._limits, epsabs=1e-13, epsrel=1e-12, limit=500)[0])
+        mass, _ = quad(self._weight, *self._limits, epsabs=1e-13, epsrel=1e-12, limit=500)
         if not abs(mass - 1) <= MIXING_MASS:
             raise InputError(f"density must integrate to 1 over its support, got {mass:.9g}")
 
     @property
     def _limits(self) -> tuple[float, float]:
+        """Ends of the support of the logarithm of the scale."""
+        low, high = self.support
         with np.errstate(divide="ignore"):
-            return float(np.log(self.support[0])), float(np.log(self.support[1]))
+            return float(np.log(low)), float(np.log(high))
 
-    def _weight(self, v: float) -> float:
+    def _weight(self, log_scale: float) -> float:
         """Density of the logarithm of the scale."""
-        scale = float(np.exp(np.clip(v, -_LOG, _LOG)))
+        scale = float(np.exp(np.clip(log_scale, -_LOG, _LOG)))
         return float(self.density(scale)) * scale
 
     def error(self, u: Any) -> Array:
@@ -401,10 +408,12 @@ class ScaleMixtureRate(Rate):
     def _mean(self, value: Callable[[float], Array]) -> Array:
         """Mean of a function of one over the square root of the scale."""
 
-        def integrand(v: float) -> Array:
-            return np.asarray(value(float(np.exp(-0.5 * np.clip(v, -_LOG, _LOG))))) * self._weight(v)
+        def integrand(log_scale: float) -> Array:
+            shrunk = float(np.exp(-0.5 * np.clip(log_scale, -_LOG, _LOG)))
+            return np.asarray(value(shrunk)) * self._weight(log_scale)
 
-        return np.asarray(quad_vec(integrand, *self._limits, epsabs=1e-13, epsrel=1e-12, norm="max", limit=2000)[0])
+        mean, _ = quad_vec(integrand, *self._limits, epsabs=1e-13, epsrel=1e-12, norm="max", limit=2000)
+        return np.asarray(mean)
 
 
 # Both rates, of the positives and of the negatives.
@@ -428,12 +437,10 @@ def said(rates: Rates) -> str:
 
 
 def _density(u: Any) -> Array:
+    """Density of the standard normal distribution."""
     with np.errstate(over="ignore"):
-        return np.asarray(np.exp(-0.5 * np.square(u)) / np.sqrt(2 * np.pi))
-
-
-def _log_density(u: Array) -> Array:
-    return np.asarray(-0.5 * np.square(u) - 0.5 * np.log(2 * np.pi))
+        height = np.exp(-0.5 * np.square(u))
+    return np.asarray(height / np.sqrt(2 * np.pi))
 
 
 def _log_mass(moved: Any, log_error: Any, log_correct: Any) -> Array:

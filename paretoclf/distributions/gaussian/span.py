@@ -1,4 +1,4 @@
-r"""From a slope in feature space to coefficients of the samples, :math:`a=\sum_i\alpha_i\phi(x_i)`.
+r"""Coefficients of the samples for a slope in feature space, :math:`a=\sum_i\alpha_i\phi(x_i)`.
 
 Kim et al. (2006), section 6.2. Let :math:`(t_+\Sigma_++t_-\Sigma_-)\,a=k\,\delta`, where
 :math:`\Sigma_\pm=\kappa_\pm S_\pm+r_\pm I` are estimates (see `paretoclf.distributions.gaussian.estimation`; in the
@@ -15,6 +15,8 @@ span of the samples alone; then, and without a ridge, the coefficients of least 
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -39,7 +41,7 @@ def coefficients(
     a : array of shape (rank,)
         Slope in the features of the Gram's factor: :math:`(t_+\Sigma_++t_-\Sigma_-)\,a=k\,\delta`.
     k : float
-        Its scale.
+        Scale of the slope.
     weights : (float, float)
         :math:`t_+` and :math:`t_-`; one of them may be negative.
     ridge : (float, float)
@@ -51,18 +53,25 @@ def coefficients(
     -------
     array of shape (n,)
     """
-    left = weights[0] * ridge[0] + weights[1] * ridge[1]
-    L = gram.factor
-    if left <= 0:
-        return np.asarray(np.linalg.lstsq(np.asarray(L).T, a, rcond=None)[0])
-    s = np.asarray(L @ a)
-    out = np.zeros(len(s))
+    pooled = weights[0] * ridge[0] + weights[1] * ridge[1]
+    factor = gram.factor
+    if pooled <= 0:
+        return _of_least_norm(factor, a)
+    scores = np.asarray(factor @ a)
+    alpha = np.zeros(len(scores))
     for sign, weight, share in zip((1.0, -1.0), weights, kept, strict=True):
         here = y == sign
-        out[here] = (k * sign - weight * share * (s[here] - s[here].mean())) / here.sum()
-    out /= left
-    # A small ridge leaves few digits: what the coefficients do not imply of the slope is added, by those of least norm.
-    missed = a - np.asarray(L.T @ out)
-    if np.linalg.norm(missed) > IMPLIED * np.linalg.norm(a):
-        out += np.linalg.lstsq(np.asarray(L).T, missed, rcond=None)[0]
-    return out
+        centred = scores[here] - scores[here].mean()
+        pull = k * sign - weight * share * centred
+        alpha[here] = pull / here.sum()
+    alpha /= pooled
+    # A small ridge leaves few digits: coefficients of least norm for the residual of the slope are added.
+    residual = a - np.asarray(factor.T @ alpha)
+    if np.linalg.norm(residual) > IMPLIED * np.linalg.norm(a):
+        alpha += _of_least_norm(factor, residual)
+    return alpha
+
+
+def _of_least_norm(factor: Any, a: Array) -> Array:
+    """Coefficients of least norm that imply a slope, or come as close to it as any."""
+    return np.asarray(np.linalg.lstsq(np.asarray(factor).T, a, rcond=None)[0])

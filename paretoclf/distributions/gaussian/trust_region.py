@@ -36,13 +36,13 @@ class TrustRegion:
     center : array of shape (d,)
         The slope of smallest variance of the positives, a_0.
     basis : array of shape (d, d - 1)
-        B: directions orthogonal to delta.
+        Directions orthogonal to delta, the matrix B.
     curvature : array of shape (d - 1,)
-        Variances of the negatives along them, in decreasing order.
+        Variances of the negatives along the directions, in decreasing order.
     linear : array of shape (d - 1,)
-        h.
+        Linear term h of the objective.
     constant : float
-        c, the variance of the negatives at the center.
+        Constant term c of the objective, the variance of the negatives at the center.
     zeta_min : float
         Variance of the positives at the center, the smallest there is.
     """
@@ -57,21 +57,18 @@ class TrustRegion:
     @classmethod
     def of(cls, moments: Moments) -> TrustRegion:
         """Diagonalise the two covariances on the slopes with a . delta = 1."""
+        # In the coordinates R_+ a the positives have the covariance I, and delta is the direction.
         direction = solve_triangular(moments.root_plus, moments.delta, trans=1)
         length = float(np.linalg.norm(direction))
-        N = qr(direction[:, None])[0][:, 1:]
-        z0 = direction / length**2
-        S = solve_triangular(moments.root_plus, moments.root_minus.T, trans=1).T
-        U, s, Vt = np.linalg.svd(S @ N, full_matrices=False)
-        along = S @ z0
-        return cls(
-            center=solve_triangular(moments.root_plus, z0),
-            basis=solve_triangular(moments.root_plus, N @ Vt.T),
-            curvature=s**2,
-            linear=s * (U.T @ along),
-            constant=float(along @ along),
-            zeta_min=1.0 / length**2,
-        )
+        orthogonal = qr(direction[:, None])[0][:, 1:]
+        nearest = direction / length**2
+        root_minus = solve_triangular(moments.root_plus, moments.root_minus.T, trans=1).T
+        left, deviations, axes = np.linalg.svd(root_minus @ orthogonal, full_matrices=False)
+        along = root_minus @ nearest
+        center = solve_triangular(moments.root_plus, nearest)
+        basis = solve_triangular(moments.root_plus, orthogonal @ axes.T)
+        linear = deviations * (left.T @ along)
+        return cls(center, basis, deviations**2, linear, constant=float(along @ along), zeta_min=1.0 / length**2)
 
     def slope(self, v: Array) -> Array:
         """Return the slope of a point v, with a . delta = 1."""
@@ -79,7 +76,9 @@ class TrustRegion:
 
     def value(self, v: Array) -> float:
         """Variance of the negatives at a point v."""
-        return float(self.constant + 2 * self.linear @ v + self.curvature @ v**2)
+        linear = 2 * self.linear @ v
+        quadratic = self.curvature @ v**2
+        return float(self.constant + linear + quadratic)
 
     @property
     def top(self) -> Mask:
@@ -97,7 +96,7 @@ class GlobalOptimum:
     v : array of shape (d - 1,)
         The point; in the hard case its mirror image in the top eigenspace is as good.
     tau : float
-        Multiplier of the bound on its length.
+        Multiplier of the bound on the length of v.
     hard : bool
         Whether this is the hard case.
     """
@@ -119,7 +118,7 @@ def secular(problem: TrustRegion, zeta: float) -> GlobalOptimum:
 
     Returns
     -------
-    Optimum
+    GlobalOptimum
 
     References
     ----------
@@ -134,36 +133,36 @@ def secular(problem: TrustRegion, zeta: float) -> GlobalOptimum:
     >>> found.hard, found.tau, abs(found.v)
     (True, 4.0, array([3.]))
     """
-    d, h, top = problem.curvature, problem.linear, problem.top
+    curvature, linear, top = problem.curvature, problem.linear, problem.top
     rho = max(zeta - problem.zeta_min, 0.0)
-    if d.size == 0:
+    if curvature.size == 0:
         return GlobalOptimum(np.zeros(0), 0.0, False)
-    largest = float(d.max())
+    largest = float(curvature.max())
     if rho == 0.0:
-        return GlobalOptimum(np.zeros(d.size), np.inf, False)
-    size = float(np.linalg.norm(h))
-    steep = float(np.linalg.norm(h[top]))
-    gaps = largest - d[~top]
+        return GlobalOptimum(np.zeros(curvature.size), np.inf, False)
+    radius = np.sqrt(rho)
+    steep = float(np.linalg.norm(linear[top]))
+    gaps = largest - curvature[~top]
     if steep <= HARD_CASE * np.sqrt(largest * problem.constant):
-        rest = h[~top] / gaps
-        left = rho - float(rest @ rest)
-        if left >= 0:
-            v = np.zeros(d.size)
-            v[~top] = rest
-            v[np.argmax(top)] = np.sqrt(left)
+        others = linear[~top] / gaps
+        slack = rho - float(others @ others)
+        if slack >= 0:
+            v = np.zeros(curvature.size)
+            v[~top] = others
+            v[np.argmax(top)] = np.sqrt(slack)
             return GlobalOptimum(v, largest, True)
         steep = 0.0
 
-    # One over the length is nearly linear in the distance of tau from the largest curvature, and increasing.
     def excess(distance: float) -> float:
-        length = np.hypot(steep / distance, np.linalg.norm(h[~top] / (gaps + distance)))
-        return float(1.0 / length - 1.0 / np.sqrt(rho))
+        """One over the length at tau minus one over the radius: nearly linear in tau minus the largest curvature."""
+        length = np.hypot(steep / distance, np.linalg.norm(linear[~top] / (gaps + distance)))
+        return float(1.0 / length - 1.0 / radius)
 
-    upper = size / np.sqrt(rho)
-    lower = steep / np.sqrt(rho)
+    upper = float(np.linalg.norm(linear)) / radius
+    lower = steep / radius
     if lower == 0.0:
         lower = upper * np.finfo(float).eps
-        if excess(lower) > 0:  # a hair inside the hard case
+        if excess(lower) > 0:  # all but the hard case
             lower, upper = 0.5 * lower, lower
     if excess(lower) >= 0:
         distance = lower
@@ -171,6 +170,7 @@ def secular(problem: TrustRegion, zeta: float) -> GlobalOptimum:
         distance = upper
     else:
         distance = float(brentq(excess, lower, upper, xtol=1e-300, rtol=4 * np.finfo(float).eps, maxiter=500))
-    v = np.where(top, h, 0.0) / distance
-    v[~top] = h[~top] / (gaps + distance)
-    return GlobalOptimum(v * (np.sqrt(rho) / np.linalg.norm(v)), largest + distance, False)
+    v = np.where(top, linear, 0.0) / distance
+    v[~top] = linear[~top] / (gaps + distance)
+    v *= radius / np.linalg.norm(v)  # of exactly the length that is allowed
+    return GlobalOptimum(v, largest + distance, False)

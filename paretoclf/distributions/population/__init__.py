@@ -1,4 +1,4 @@
-"""Two classes whose distributions are known: what a convex loss does to a linear classifier without any sample."""
+"""Two classes whose distributions are known: linear classifiers that minimise a convex loss, without any sample."""
 
 from paretoclf.common.names import attach as _attach
 

@@ -181,8 +181,9 @@ class Mixture:
     @cached_property
     def covariance(self) -> Array:
         r"""Covariance :math:`\sum_i\pi_i\Sigma_i+M(\mathrm{diag}\,\pi-\pi\pi^\top)M^\top`, M the columns of means."""
-        off = self.means - self.mean
-        return np.asarray(np.einsum("i,iab->ab", self.weights, self.covariances) + (off.T * self.weights) @ off)
+        within = np.einsum("i,iab->ab", self.weights, self.covariances)
+        offsets = self.means - self.mean
+        return np.asarray(within + (offsets.T * self.weights) @ offsets)
 
     @cached_property
     def deviations(self) -> Array:
@@ -195,11 +196,14 @@ class Mixture:
 
     def share(self, w: Any, b: Any, label: int = 1) -> Array:
         """Probability of a label, +1 where ``w . x + b >= 0``; slopes of shape (..., d), intercepts of shape (...)."""
-        slope, intercept = np.asarray(w, dtype=np.float64), np.asarray(b, dtype=np.float64)
-        scores, spread = slope @ self.means.T + intercept[..., None], self.spreads(slope)
+        slope = np.asarray(w, dtype=np.float64)
+        intercept = np.asarray(b, dtype=np.float64)
+        scores = slope @ self.means.T + intercept[..., None]
+        spread = self.spreads(slope)
+        constant = np.where(scores >= 0, np.inf, -np.inf)  # w = 0: every sample has the score b
         with np.errstate(divide="ignore", invalid="ignore"):
-            far = np.where(scores >= 0, np.inf, -np.inf)  # w = 0: every sample has the score b
-            return np.asarray(ndtr(label * np.where(spread > 0, scores / spread, far)) @ self.weights)
+            distances = np.where(spread > 0, scores / spread, constant)
+        return np.asarray(ndtr(label * distances) @ self.weights)
 
     def log_density(self, X: Any) -> Array:
         """Logarithm of the density at samples of shape (m, d), shape (m,)."""
@@ -207,15 +211,20 @@ class Mixture:
         terms = []
         for mean, root, weight in zip(self.means, self.roots, self.weights, strict=True):
             white = solve_triangular(root, (points - mean).T, trans=1)
-            terms.append(np.log(weight) - 0.5 * (white**2).sum(axis=0) - np.log(np.diagonal(root)).sum())
-        return np.asarray(logsumexp(terms, axis=0) - 0.5 * self.d * np.log(2 * np.pi))
+            half_squares = 0.5 * (white**2).sum(axis=0)
+            log_volume = np.log(np.diagonal(root)).sum()
+            terms.append(np.log(weight) - half_squares - log_volume)
+        constant = 0.5 * self.d * np.log(2 * np.pi)
+        return np.asarray(logsumexp(terms, axis=0) - constant)
 
     def draw(self, n: int, rng: Rng = 0) -> Array:
         """Draw n samples, shape (n, d); ``rng`` is a seed or a generator."""
-        n, source = check_count(n, "n", 1), check_rng(rng)
-        which = source.choice(self.k, size=n, p=self.weights / self.weights.sum())
+        n = check_count(n, "n", 1)
+        source = check_rng(rng)
+        component = source.choice(self.k, size=n, p=self.weights / self.weights.sum())
         noise = source.standard_normal((n, self.d))
-        return np.asarray(self.means[which] + np.einsum("na,nab->nb", noise, self.roots[which]))
+        deviations = np.einsum("na,nab->nb", noise, self.roots[component])
+        return np.asarray(self.means[component] + deviations)
 
     def at(self, mean: Array) -> Mixture:
         """Return the same class moved to another mean."""
@@ -276,7 +285,7 @@ class Population:
         reg: float = 1e-6,
         rng: Rng = 0,
     ) -> Self:
-        """Fit a mixture of Gaussians to each class: what `population_regimes` and the other questions can be asked of.
+        """Fit a mixture of Gaussians to each class; `population_regimes` and its neighbours take the result.
 
         Parameters
         ----------
@@ -311,12 +320,10 @@ class Population:
         both = (components, components) if np.ndim(components) == 0 else tuple(components)  # type: ignore[arg-type]
         if len(both) != 2:
             raise InputError(f"components must be one number or a pair (positives, negatives), got {components!r}")
-        counts = [check_count(each, "components", 1) for each in both]
+        n_plus, n_minus = (check_count(each, "components", 1) for each in both)
         seed = check_seed(rng)
-        plus, minus = (
-            Mixture._fitted(A[labels == sign], count, reg, seed, name)
-            for sign, count, name in ((1, counts[0], "positives"), (-1, counts[1], "negatives"))
-        )
+        plus = Mixture._fitted(A[labels == 1], n_plus, reg, seed, "positives")
+        minus = Mixture._fitted(A[labels == -1], n_minus, reg, seed, "negatives")
         return cls(plus, minus, float((labels > 0).mean()) if prior_plus is None else prior_plus)
 
     @property
@@ -342,7 +349,7 @@ class Population:
 
     @cached_property
     def centred(self) -> Population:
-        """The same classes with their middle at the origin: far from it, products of means lose their digits."""
+        """Population moved so that the middle is at the origin: far from it, products of means lose their digits."""
         half = 0.5 * self.moments.delta
         return Population(self.positives.at(half), self.negatives.at(-half), self.prior_plus)
 
@@ -356,7 +363,7 @@ class Population:
         return self.negatives.share(w, b), self.positives.share(w, b, label=-1)
 
     def swapped(self) -> Population:
-        """The same classes with their names exchanged."""
+        """Population with the names of the two classes exchanged."""
         return Population(self.negatives, self.positives, 1.0 - self.prior_plus)
 
     def moved(self, factor: float) -> Population:
@@ -376,8 +383,9 @@ class Population:
         y = np.where(source.random(n) < self.prior_plus, 1.0, -1.0)
         X = np.empty((n, self.d))
         for label, mixture in ((1.0, self.positives), (-1.0, self.negatives)):
-            if (y == label).any():
-                X[y == label] = mixture.draw(int(np.count_nonzero(y == label)), source)
+            here = y == label
+            if here.any():
+                X[here] = mixture.draw(int(np.count_nonzero(here)), source)
         return X, y
 
     def __repr__(self) -> str:

@@ -13,7 +13,7 @@ from scipy.special import expit, ndtr
 from paretoclf.common.checks import Array, Mask, check_count, real_array
 from paretoclf.common.errors import InputError
 from paretoclf.common.tolerances import HULL_ROUNDING, ROC_TIE
-from paretoclf.distributions.population.classes import Population
+from paretoclf.distributions.population.classes import Mixture, Population
 from paretoclf.distributions.population.losses import check_loss
 from paretoclf.distributions.population.solution import PopulationSolution, check_asymmetry, solution_at
 from paretoclf.problem.classifiers import LinearRule
@@ -86,38 +86,32 @@ class PopulationCurve:
         n : int
             Number of intercepts for each slope, at least 2.
         """
-        moved = [intercept_curve(self.population, w, n) for w in self.w if w.any()]
-        return upper_hull(
-            np.concatenate([self.fpr, *(each.fpr for each in moved)]),
-            np.concatenate([self.tpr, *(each.tpr for each in moved)]),
-        )
+        curves = [intercept_curve(self.population, slope, n) for slope in self.w if slope.any()]
+        fpr = np.concatenate([self.fpr, *(curve.fpr for curve in curves)])
+        tpr = np.concatenate([self.tpr, *(curve.tpr for curve in curves)])
+        return upper_hull(fpr, tpr)
 
     @cached_property
     def consistent(self) -> Mask:
         """Which points are ROC-consistent: on the upper convex hull of these points with the two corners."""
-        # Judged from both corners: a point below the diagonal at 1e-20 from (0, 0) is not on the hull. Where rates are
-        # no doubles any more, the slope of the curve there must be beyond that of the hull at its corner.
-        plus, minus = self.population.positives, self.population.negatives
-        fnr, tnr = (mixture.share(self.w, self.b, label=-1) for mixture in (plus, minus))
-        on = np.ones(len(self), dtype=bool)
-        for u, v, steeper in ((self.fpr, self.tpr, self.log_slope), (fnr, tnr, -self.log_slope)):
-            x, y = upper_hull(u, v)
-            first = int(np.argmax(x > 0))
-            near = v >= np.interp(u, x, y) * (1.0 - HULL_ROUNDING)
-            on &= np.where((u == 0) | (v == 0), ~(steeper < np.log(y[first]) - np.log(x[first])), near)
-        return on
+        # Judged from both corners: a point below the diagonal at 1e-20 from (0, 0) is not on the hull.
+        fnr = self.population.positives.share(self.w, self.b, label=-1)
+        tnr = self.population.negatives.share(self.w, self.b, label=-1)
+        return _on_hull(self.fpr, self.tpr, self.log_slope) & _on_hull(fnr, tnr, -self.log_slope)
 
     @cached_property
     def inverted(self) -> Mask:
-        r"""Where the mismatch is inverted: a ROC-consistent point trained at a *more* extreme asymmetry than its own.
+        r"""Mask of the inverted mismatches: ROC-consistent points trained at a *more* extreme asymmetry than their own.
 
         That is :math:`\gamma<\beta(\gamma)\le\frac12` or :math:`\gamma>\beta(\gamma)\ge\frac12`. Near the ends it never
         is (Bach et al. 2006, section 4.2), in between it may be.
         """
-        beta, gamma = self.testing_asymmetries, self.asymmetries
+        beta = self.testing_asymmetries
+        gamma = self.asymmetries
         with np.errstate(invalid="ignore"):
-            more = ((gamma < beta) & (beta <= 0.5)) | ((gamma > beta) & (beta >= 0.5))
-        return np.asarray(more & self.consistent)
+            below = (gamma < beta) & (beta <= 0.5)
+            above = (gamma > beta) & (beta >= 0.5)
+        return np.asarray((below | above) & self.consistent)
 
     @cached_property
     def auc(self) -> float:
@@ -134,7 +128,9 @@ class PopulationCurve:
         """
         beta = float(expit(check_asymmetry(testing_asymmetry, "testing_asymmetry")))
         prior = self.population.prior_plus
-        return np.asarray(prior * beta * (1.0 - self.tpr) + (1.0 - prior) * (1.0 - beta) * self.fpr)
+        miss = prior * beta
+        alarm = (1.0 - prior) * (1.0 - beta)
+        return np.asarray(miss * (1.0 - self.tpr) + alarm * self.fpr)
 
     def best(self, testing_asymmetry: float) -> PopulationSolution:
         """Return the classifier with the smallest expected cost in use: often trained at another asymmetry.
@@ -143,15 +139,18 @@ class PopulationCurve:
         """
         costs = self.expected_costs(testing_asymmetry)
         cheapest = np.flatnonzero(costs <= costs.min() + ROC_TIE)
-        return self.solutions[int(cheapest[np.argmin(np.abs(self.asymmetries[cheapest] - 0.5))])]
+        extremeness = np.abs(self.asymmetries[cheapest] - 0.5)
+        return self.solutions[int(cheapest[np.argmin(extremeness)])]
 
     def __len__(self) -> int:
         return len(self.solutions)
 
     def __repr__(self) -> str:
+        first, last = self.asymmetries[[0, -1]]
+        consistent = int(self.consistent.sum())
         return (
-            f"PopulationCurve({self.loss}, {len(self)} asymmetries from {self.asymmetries[0]:.3g} to "
-            f"{self.asymmetries[-1]:.3g}, {int(self.consistent.sum())} ROC-consistent, area of the hull {self.auc:.6f})"
+            f"PopulationCurve({self.loss}, {len(self)} asymmetries from {first:.3g} to {last:.3g}, "
+            f"{consistent} ROC-consistent, area of the hull {self.auc:.6f})"
         )
 
 
@@ -162,7 +161,7 @@ class InterceptCurve:
     Attributes
     ----------
     fpr, tpr, b : array of shape (k,)
-        From (0, 0) to (1, 1).
+        Rates from (0, 0) to (1, 1), and intercepts.
     w : array of shape (d,)
         The slope.
     auc : float
@@ -218,9 +217,9 @@ def population_curve(population: Population, loss: str = "square", asymmetries: 
     >>> curve.best(0.3).asymmetry
     0.4
     """
-    given = (
-        DEFAULT_ASYMMETRIES if asymmetries is None else np.atleast_1d(real_array(asymmetries, "asymmetries", copy=True))
-    )
+    given = DEFAULT_ASYMMETRIES
+    if asymmetries is not None:
+        given = np.atleast_1d(real_array(asymmetries, "asymmetries", copy=True))
     if given.ndim != 1 or not given.size:
         raise InputError(f"asymmetries must be a non-empty vector, got shape {given.shape}")
     check_loss(loss)
@@ -234,7 +233,7 @@ def population_curve(population: Population, loss: str = "square", asymmetries: 
 
 
 def intercept_curve(population: Population, w: Any, n: int = 401) -> InterceptCurve:
-    """The ROC curve of one slope with every intercept: what training once and moving the threshold gives.
+    """The ROC curve of one slope with every intercept: of training once and then moving the threshold.
 
     Parameters
     ----------
@@ -262,28 +261,55 @@ def intercept_curve(population: Population, w: Any, n: int = 401) -> InterceptCu
     if slope.shape != (population.d,) or not np.isfinite(slope).all() or not slope.any():
         raise InputError(f"w must be a finite vector of {population.d} numbers, not all 0, got {w!r}")
     n = check_count(n, "n", 2)
-    ends = []
-    for mixture in (population.positives, population.negatives):
-        centre, spread = mixture.means @ slope, mixture.spreads(slope)
-        ends += [float(np.min(centre - 9.0 * spread)), float(np.max(centre + 9.0 * spread))]
-    b = -np.linspace(max(ends), min(ends), n)
-    slopes = np.broadcast_to(slope, (b.size, slope.size))
-    fpr, tpr = (mixture.share(slopes, b) for mixture in (population.negatives, population.positives))
-    plus, minus = population.positives, population.negatives
-    apart = np.subtract.outer(plus.means @ slope, minus.means @ slope)
-    both = np.hypot(*np.meshgrid(plus.spreads(slope), minus.spreads(slope), indexing="ij"))
-    return InterceptCurve(fpr, tpr, b, slope, float(plus.weights @ ndtr(apart / both) @ minus.weights))
+    plus = population.positives
+    minus = population.negatives
+    ends: list[float] = []
+    for mixture in (plus, minus):
+        centres = mixture.means @ slope
+        margin = 9.0 * mixture.spreads(slope)  # standard deviations, beyond which a rate is 0 or 1 to rounding
+        ends += [float(np.min(centres - margin)), float(np.max(centres + margin))]
+    intercepts = -np.linspace(max(ends), min(ends), n)
+    slopes = np.broadcast_to(slope, (intercepts.size, slope.size))
+    fpr = minus.share(slopes, intercepts)
+    tpr = plus.share(slopes, intercepts)
+    return InterceptCurve(fpr, tpr, intercepts, slope, _area(plus, minus, slope))
+
+
+def _area(plus: Mixture, minus: Mixture, slope: Array) -> float:
+    """Probability that a positive has a larger score than a negative."""
+    distances = np.subtract.outer(plus.means @ slope, minus.means @ slope)
+    spreads = np.hypot(*np.meshgrid(plus.spreads(slope), minus.spreads(slope), indexing="ij"))
+    return float(plus.weights @ ndtr(distances / spreads) @ minus.weights)
+
+
+def _on_hull(rates: Array, others: Array, log_slope: Array) -> Mask:
+    """Which points of a ROC plane are on the upper convex hull of all of them, seen from the corner (0, 0).
+
+    Where a rate is no double any more, the slope of the curve there must be at least the slope of the hull at (0, 0).
+    """
+    x, y = upper_hull(rates, others)
+    first = int(np.argmax(x > 0))
+    hull_log_slope = np.log(y[first]) - np.log(x[first])
+    vanishing = (rates == 0) | (others == 0)
+    near = others >= np.interp(rates, x, y) * (1.0 - HULL_ROUNDING)
+    return np.where(vanishing, ~(log_slope < hull_log_slope), near)
 
 
 def upper_hull(u: Array, v: Array) -> tuple[Array, Array]:
     """Vertices of the upper convex hull of points of the ROC plane and its corners, by increasing u: monotone chain."""
     chain: list[tuple[float, float]] = []
-    for x, y in sorted([(0.0, 0.0), *zip(u.tolist(), v.tolist(), strict=True), (1.0, 1.0)]):
-        while chain and chain[-1][0] == x:
+    for point in sorted([(0.0, 0.0), *zip(u.tolist(), v.tolist(), strict=True), (1.0, 1.0)]):
+        while chain and chain[-1][0] == point[0]:
             chain.pop()
-        while len(chain) > 1 and (chain[-1][0] - chain[-2][0]) * (y - chain[-2][1]) >= (chain[-1][1] - chain[-2][1]) * (
-            x - chain[-2][0]
-        ):
+        while len(chain) > 1 and _is_below(chain[-2], chain[-1], point):
             chain.pop()
-        chain.append((x, y))
-    return np.array([p[0] for p in chain]), np.array([p[1] for p in chain])
+        chain.append(point)
+    x, y = np.array(chain).T
+    return x, y
+
+
+def _is_below(left: tuple[float, float], middle: tuple[float, float], right: tuple[float, float]) -> bool:
+    """Whether a point is not above the line through its two neighbours."""
+    to_middle = middle[0] - left[0], middle[1] - left[1]
+    to_right = right[0] - left[0], right[1] - left[1]
+    return to_middle[0] * to_right[1] >= to_middle[1] * to_right[0]

@@ -23,7 +23,7 @@ STEPS, STARTS = 1000, 3
 
 
 def fit_gaussians(A: Array, components: int, reg: float, seed: int, name: str) -> tuple[Array, Array, Array]:
-    """Means, covariances and weights of so many Gaussians; ``name`` says what the samples are, for messages.
+    """Means, covariances and weights of a mixture of Gaussians that is fitted to samples.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def fit_gaussians(A: Array, components: int, reg: float, seed: int, name: str) -
     seed : int
         Seed of the starts.
     name : str
-        What the samples are called.
+        Name of the samples, for messages.
 
     Examples
     --------
@@ -53,7 +53,8 @@ def fit_gaussians(A: Array, components: int, reg: float, seed: int, name: str) -
             f"{components * (d + 1)} {name}, got {n}"
         )
     mean = A.mean(axis=0)
-    root = np.asarray(np.linalg.qr((A - mean) / np.sqrt(n), mode="r"))
+    centred = A - mean
+    root = np.asarray(np.linalg.qr(centred / np.sqrt(n), mode="r"))
     scale = np.linalg.norm(root, axis=0)
     if not (scale > 0).all() or np.linalg.svd(root / scale, compute_uv=False)[-1] ** 2 <= COVARIANCE_RANK * d:
         raise InputError(
@@ -62,7 +63,8 @@ def fit_gaussians(A: Array, components: int, reg: float, seed: int, name: str) -
         )
     if components == 1:
         return mean[None], (root.T @ root)[None], np.ones(1)
-    means, covariances, weights = _em(solve_triangular(root, (A - mean).T, trans=1).T, components, reg, seed, name)
+    white = solve_triangular(root, centred.T, trans=1).T
+    means, covariances, weights = _em(white, components, reg, seed, name)
     return mean + means @ root, np.einsum("ka,ikl,lb->iab", root, covariances, root), weights
 
 
@@ -91,5 +93,7 @@ def _em(Z: Array, components: int, reg: float, seed: int, name: str) -> tuple[Ar
             f"{name}. Take fewer"
         )
     order = np.argsort(-model.weights_, kind="stable")
-    weights = model.weights_[order] / model.weights_.sum()
-    return np.asarray(model.means_[order]), np.asarray(model.covariances_[order]), np.asarray(weights)
+    means = np.asarray(model.means_[order])
+    covariances = np.asarray(model.covariances_[order])
+    weights = np.asarray(model.weights_[order] / model.weights_.sum())
+    return means, covariances, weights

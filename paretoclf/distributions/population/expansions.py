@@ -1,4 +1,4 @@
-r"""What a convex loss does to a population at extreme asymmetries: Propositions 1 to 4, corrected, and one order more.
+r"""Minimisers of a convex loss at extreme asymmetries: Propositions 1 to 4, corrected, and one order more.
 
 Bach, Heckerman & Horvitz (2006), sections 4.1 and 4.2, appendices A and B. Everything is said for :math:`\gamma\to0`;
 the other end is the same with the names of the classes exchanged. As in the appendices
@@ -50,7 +50,7 @@ from paretoclf.common.checks import Array
 from paretoclf.common.errors import InputError
 from paretoclf.common.tolerances import SAME_VARIANCE
 from paretoclf.distributions.population.classes import Mixture, Population
-from paretoclf.distributions.population.solution import minimise
+from paretoclf.distributions.population.solution import Profile, minimise
 
 #: Losses with expansions.
 EXPANDED = ("square", "erf")
@@ -83,7 +83,7 @@ def tilt(mixture: Mixture, point: Array) -> Tilt:
     mixture : Mixture
         The class.
     point : array of shape (d,)
-        p.
+        The point p, which is subtracted from samples.
 
     Examples
     --------
@@ -99,27 +99,32 @@ def tilt(mixture: Mixture, point: Array) -> Tilt:
     """
     means = mixture.means - point
 
-    def cumulants(a: Array, _: float) -> tuple[float, Array, Array, Array, float]:
-        along = mixture.covariances @ a
-        logs = np.log(mixture.weights) + means @ a + 0.5 * along @ a
+    def tilted(a: Array) -> tuple[Array, float]:
+        """Weights of the tilted components, and K(a)."""
+        variances = (mixture.covariances @ a) @ a
+        logs = np.log(mixture.weights) + means @ a + 0.5 * variances
         value = float(logsumexp(logs))
-        xi = np.exp(logs - value)
-        moved = means + along
-        gradient = xi @ moved
-        hessian = np.einsum("i,iab->ab", xi, mixture.covariances) + (moved.T * xi) @ moved
-        size = xi @ (np.abs(means) + np.abs(along) + mixture.deviations)
-        return value, gradient, hessian - np.outer(gradient, gradient), size, 0.0
+        return np.exp(logs - value), value
+
+    def cumulants(a: Array, _: float) -> Profile:
+        """K with its derivatives: value, mean and covariance of the tilted class."""
+        xi, value = tilted(a)
+        shifts = mixture.covariances @ a
+        tilted_means = means + shifts
+        gradient = xi @ tilted_means
+        second_moments = np.einsum("i,iab->ab", xi, mixture.covariances) + (tilted_means.T * xi) @ tilted_means
+        size = xi @ (np.abs(means) + np.abs(shifts) + mixture.deviations)
+        return Profile(value, gradient, second_moments - np.outer(gradient, gradient), size, 0.0)
 
     start = np.asarray(np.linalg.solve(mixture.covariance, point - mixture.mean), dtype=np.float64)
     a, _ = minimise(cumulants, start, 0.0, mixture.covariance, "the cumulant generating function")
-    logs = np.log(mixture.weights) + means @ a + 0.5 * (mixture.covariances @ a) @ a
-    value = float(logsumexp(logs))
-    return Tilt(a, np.exp(logs - value), -value)
+    xi, value = tilted(a)
+    return Tilt(a, xi, -value)
 
 
 @dataclass(frozen=True, eq=False)
 class Expansion:
-    r"""What remains of a loss where the training asymmetry tends to 0, or to 1.
+    r"""Leading orders of the minimiser of a loss as the training asymmetry tends to 0, or to 1.
 
     Attributes
     ----------
@@ -151,30 +156,32 @@ class Expansion:
 
     @property
     def regime(self) -> str:
-        """What happens to the testing asymmetry, in words."""
+        """Limit of the testing asymmetry, in words."""
         deciding = self.A or self.B
         kind = "A" if self.A else "A = 0, B"
-        sign = ">" if deciding > 0 else "<" if deciding < 0 else "="
-        fast = f"like the power {2 * self.B:g}" if self.loss == "erf" and not self.A else "faster than any power"
-        what = {
-            ">": f"the testing asymmetry tends to {self.end}, {fast} of the training asymmetry",
-            "<": f"the testing asymmetry tends to {1 - self.end}: the points are below the diagonal, and useless",
-            "=": "undecided at this order",
-        }[sign]
-        return f"{kind} {sign} 0: {what}"
+        if deciding > 0:
+            fast = f"like the power {2 * self.B:g}" if self.loss == "erf" and not self.A else "faster than any power"
+            return f"{kind} > 0: the testing asymmetry tends to {self.end}, {fast} of the training asymmetry"
+        if deciding < 0:
+            limit = f"the testing asymmetry tends to {1 - self.end}"
+            return f"{kind} < 0: {limit}: the points are below the diagonal, and useless"
+        return f"{kind} = 0: undecided at this order"
 
     @property
     def roc_slope(self) -> float:
         """Slope dv/du at which the ROC curve reaches the corner: 0 or infinity; nan where neither order decides."""
         deciding = (self.A or self.B) * (1 if self.end == 0 else -1)
-        return np.inf if deciding > 0 else 0.0 if deciding < 0 else np.nan
+        if deciding > 0:
+            return np.inf
+        return 0.0 if deciding < 0 else np.nan
 
     @property
     def training(self) -> str:
-        """How extreme to train for an extreme testing asymmetry: "less extreme" than it, "the same", "more extreme".
+        """Best training asymmetry for an extreme testing asymmetry: "less extreme", "the same", or "more extreme".
 
-        "less extreme, or one label" where A < 0 (or A = 0, B < 0): what is trained near the end is worse than one label
-        for all, which the extreme testing asymmetry itself may ask for. "undecided" where both orders vanish.
+        "less extreme, or one label" where A < 0 (or A = 0, B < 0): a classifier that is trained near the end is worse
+        than one label for all, which the extreme testing asymmetry itself may ask for. "undecided" where both orders
+        vanish.
         """
         deciding = self.A or self.B
         if deciding < 0:
@@ -203,25 +210,30 @@ class Expansion:
         """
         _check_order(order)
         here = self.population if self.end == 0 else self.population.swapped()
-        e, later = self.small(log_odds), float(order > 1)
+        moments = here.moments
+        epsilon = self.small(log_odds)
+        later = float(order > 1)
         if self.loss == "square":
-            m, minus = here.moments.delta, here.moments.mu_minus
-            w = 2 * e * self.a - later * 2 * e**2 * self.second
-            b = -1.0 + e * (2 - 2 * minus @ self.a)
-            b += later * e**2 * (2 * self.second @ minus - 2 * self.a @ m - 2)
+            w = 2 * epsilon * self.a - later * 2 * epsilon**2 * self.second
+            next_order = 2 * self.second @ moments.mu_minus - 2 * self.a @ moments.delta - 2
+            b = -1.0 + epsilon * (2 - 2 * moments.mu_minus @ self.a)
+            b += later * epsilon**2 * next_order
         else:
-            w = e * self.a + later * e**3 * (self.a * self.value - self.second)
-            b = -1.0 / e + later * e * self.value - w @ here.moments.mu_plus
+            next_order = self.a * self.value - self.second
+            w = epsilon * self.a + later * epsilon**3 * next_order
+            at_mu_plus = -1.0 / epsilon + later * epsilon * self.value
+            b = at_mu_plus - w @ moments.mu_plus
         return (w, float(b)) if self.end == 0 else (-w, -float(b))
 
     def log_slope(self, log_odds: float, order: int = 2) -> float:
         r"""Logarithm of the ROC slope :math:`dv/du`, to first (Propositions 3 and 4) or second order."""
         _check_order(order)
-        e, later = self.small(log_odds), float(order > 1)
+        epsilon = self.small(log_odds)
+        later = float(order > 1)
         if self.loss == "square":
-            found = self.A / (8 * e**2) + later * self.B / e
+            found = self.A / (8 * epsilon**2) + later * self.B / epsilon
         else:
-            found = self.A / (2 * e**4) + later * self.B / e**2
+            found = self.A / (2 * epsilon**4) + later * self.B / epsilon**2
         return found if self.end == 0 else -found
 
     def testing_asymmetry(self, log_odds: float, order: int = 2) -> float:
@@ -273,16 +285,19 @@ def population_expansion(population: Population, loss: str = "square", end: int 
 
 
 def _square(population: Population, here: Population, end: int) -> Expansion:
+    """Expand the minimiser of the square loss; ``here`` is the population, with its classes exchanged at end 1."""
     moments = here.moments
-    m, minus = moments.delta, moments.Sigma_minus
-    a = np.asarray(np.linalg.solve(minus, m), dtype=np.float64)
-    c = a + np.linalg.solve(minus, moments.Sigma_plus @ a + m * (m @ a))
+    delta = moments.delta
+    a = np.asarray(np.linalg.solve(moments.Sigma_minus, delta), dtype=np.float64)
+    second_moment_times_a = moments.Sigma_plus @ a + delta * (delta @ a)
+    c = a + np.linalg.solve(moments.Sigma_minus, second_moment_times_a)
 
     def orders(mixture: Mixture) -> tuple[Array, Array]:
-        # t^2 / 2 = 1 / (8 V rho^2) + next / rho + O(1), from w and b above.
+        """1 / V and next of each component in t^2 / 2 = 1 / (8 V rho^2) + next / rho + O(1); t is its distance."""
         along = mixture.covariances @ a
         V = along @ a
-        next_order = (along @ c / (2 * V) - (1 + (mixture.means - moments.mu_minus) @ a)) / (2 * V)
+        score = 1 + (mixture.means - moments.mu_minus) @ a
+        next_order = (along @ c / (2 * V) - score) / (2 * V)
         return 1 / V, next_order
 
     A, B = _difference(orders(here.negatives), orders(here.positives))
@@ -290,23 +305,31 @@ def _square(population: Population, here: Population, end: int) -> Expansion:
 
 
 def _erf(population: Population, here: Population, end: int) -> Expansion:
+    """Expand the minimiser of the erf loss; ``here`` is the population, with its classes exchanged at end 1."""
     centre = here.positives.mean
     found = tilt(here.negatives, centre)
-    x0, xi = -found.a, found.xi
+    x0 = -found.a
+    xi = found.xi
     # First order of x = b_0 w in 1 / b_0^2, from the optimality conditions divided by rho.
-    means, covariances = here.negatives.means - centre, here.negatives.covariances
+    means = here.negatives.means - centre
+    covariances = here.negatives.covariances
     along = covariances @ x0
-    p, q = means @ x0, along @ x0
-    r = means - along
-    bent = (p - q) ** 2 / 2 + p - q / 2 + 1
-    system = np.einsum("i,iab->ab", xi, covariances) + (r.T * xi) @ r
-    x1: Array = -np.linalg.solve(system, (xi * bent) @ r + (xi * (1 + p - q)) @ along)
+    p = means @ x0
+    q = along @ x0
+    tilted_means = means - along
+    weights_of_means = xi * ((p - q) ** 2 / 2 + p - q / 2 + 1)
+    weights_of_shifts = xi * (1 + p - q)
+    system = np.einsum("i,iab->ab", xi, covariances) + (tilted_means.T * xi) @ tilted_means
+    right_side = weights_of_means @ tilted_means + weights_of_shifts @ along
+    x1: Array = -np.linalg.solve(system, right_side)
 
     def orders(mixture: Mixture) -> tuple[Array, Array]:
-        # t^2 / 2 = b_0^4 / (2 V) + next b_0^2 + O(1), and b_0^2 = T^2 - 2 value + O(1 / T^2).
+        """Coefficients of t^2 / 2 = b_0^4 / (2 V) + next b_0^2 + O(1), where b_0^2 = T^2 - 2 value + O(1 / T^2)."""
         along = mixture.covariances @ x0
         V = along @ x0
-        return 1 / V, (mixture.means - centre) @ x0 / V - along @ x1 / V**2 - 2 * found.value / V
+        of_means = (mixture.means - centre) @ x0 / V
+        of_slope = along @ x1 / V**2
+        return 1 / V, of_means - of_slope - 2 * found.value / V
 
     A, B = _difference(orders(here.negatives), orders(here.positives))
     return Expansion(population, "erf", end, found.a, A, B, x1, xi, found.value)
@@ -314,7 +337,8 @@ def _erf(population: Population, here: Population, end: int) -> Expansion:
 
 def _difference(minus: tuple[Array, Array], plus: tuple[Array, Array]) -> tuple[float, float]:
     """Orders of the dominating component of each class, negatives less positives; equal variances count as equal."""
-    (first_minus, next_minus), (first_plus, next_plus) = _dominating(*minus), _dominating(*plus)
+    first_minus, next_minus = _dominating(*minus)
+    first_plus, next_plus = _dominating(*plus)
     same = abs(first_minus - first_plus) <= SAME_VARIANCE * max(first_minus, first_plus)
     return (0.0 if same else first_minus - first_plus), next_minus - next_plus
 

@@ -7,7 +7,7 @@ from scipy.special import entr, logsumexp
 
 from paretoclf.common.checks import Array
 from paretoclf.distributions.population.classes import Mixture
-from paretoclf.proof.evidence import Condition, Judged, judge
+from paretoclf.proof.verdicts.evidence import Condition, Judged, judge
 
 
 def judge_tilt(mixture: Mixture, point: Array, xi: Array, theta: Array) -> Judged:
@@ -22,7 +22,7 @@ def judge_tilt(mixture: Mixture, point: Array, xi: Array, theta: Array) -> Judge
     mixture : Mixture
         The class.
     point : array of shape (d,)
-        p.
+        The point p, which is subtracted from the means.
     xi : array of shape (k,)
         Weights, not negative.
     theta : array of shape (d,)
@@ -39,25 +39,26 @@ def judge_tilt(mixture: Mixture, point: Array, xi: Array, theta: Array) -> Judge
     total = float(xi.sum())
     weights = np.maximum(xi, 0.0) / total
     means = mixture.means - point
-    centre, S = weights @ means, np.einsum("i,iab->ab", weights, mixture.covariances)
-    # KL, with 0 log 0 = 0.
-    primal = float(-entr(weights).sum() - weights @ np.log(mixture.weights) + 0.5 * centre @ np.linalg.solve(S, centre))
-    logs = np.log(mixture.weights) - means @ theta + 0.5 * (mixture.covariances @ theta) @ theta
+    centre = weights @ means
+    S = np.einsum("i,iab->ab", weights, mixture.covariances)
+    log_weights = np.log(mixture.weights)
+    # The divergence is -entr(weights).sum() - weights @ log_weights, with 0 log 0 = 0.
+    quadratic = 0.5 * centre @ np.linalg.solve(S, centre)
+    primal = float(-entr(weights).sum() - weights @ log_weights + quadratic)
+    logs = log_weights - means @ theta + 0.5 * (mixture.covariances @ theta) @ theta
     log_total = float(logsumexp(logs))
-    deviation = np.sqrt(np.diagonal(S))
-    numbers = {"xi": weights, "theta": theta, "a": -theta, "nu": log_total - 1.0, "S": S}
+    nu = log_total - 1.0
+    tilted_mean = np.abs(centre - S @ theta) / np.sqrt(np.diagonal(S))
+    tilted_weights = np.abs(weights - np.exp(logs - log_total))
+    numbers = {"xi": weights, "theta": theta, "a": -theta, "nu": nu, "S": S}
     numbers["v"] = weights[:, None] * (mixture.roots @ theta)
+    sum_is_one = Condition("sum", np.array([1.0 - total]), np.array([nu]), equation=True)
+    not_negative = Condition("weights", xi, np.zeros_like(xi))
     return judge(
         primal,
         -log_total,
-        [
-            Condition("sum", np.array([1.0 - total]), np.array([log_total - 1.0]), equation=True),
-            Condition("weights", xi, np.zeros_like(xi)),
-        ],
+        [sum_is_one, not_negative],
         numbers,
-        stationarity={
-            "tilted mean": float(np.max(np.abs(centre - S @ theta) / deviation)),
-            "tilted weights": float(np.max(np.abs(weights - np.exp(logs - log_total)))),
-        },
+        stationarity={"tilted mean": float(tilted_mean.max()), "tilted weights": float(tilted_weights.max())},
         scale=max(1.0, abs(primal)),
     )

@@ -87,57 +87,69 @@ def expected(loss: str, s: Array, sigma: Array) -> Expected:
     """
     if loss == "square":
         one = np.ones_like(s)
-        return Expected(np.zeros_like(s), 0.5 * ((s - 1.0) ** 2 + sigma**2), s - 1.0, one, 0.0 * one, one)
+        slope = s - 1.0
+        value = 0.5 * (slope**2 + sigma**2)
+        return Expected(np.zeros_like(s), value, slope, bend=one, bend_z=0.0 * one, bend_zz=one)
     if loss == "hinge":
-        t = (s - 1.0) / sigma
-        log_scale, value, tail, density = _kink(t)
+        kink = (s - 1.0) / sigma
+        log_scale, value, tail, density = _kink(kink)
         bend = density / sigma
-        return Expected(log_scale, sigma * value, -tail, bend, -t * bend, t**2 * bend)
+        return Expected(log_scale, sigma * value, -tail, bend, bend_z=-kink * bend, bend_zz=kink**2 * bend)
     if loss == "erf":
         spread = np.sqrt(1.0 + sigma**2)
         log_scale, value, tail, density = _kink(s / spread)
         bend = density / spread
-        at = -s * sigma / spread**2  # where Z stands, given that the unit noise of the loss takes u to 0
-        return Expected(log_scale, spread * value, -tail, bend, at * bend, (at**2 + 1.0 / spread**2) * bend)
-    rows = np.array([_quadrature(loss, float(a), float(b)) for a, b in zip(s, sigma, strict=True)])
-    return Expected(np.zeros_like(s), *rows.T)
+        # Mean and variance of Z, given that the unit noise of the loss takes u to 0.
+        mean = -s * sigma / spread**2
+        variance = 1.0 / spread**2
+        return Expected(log_scale, spread * value, -tail, bend, bend_z=mean * bend, bend_zz=(mean**2 + variance) * bend)
+    rows = [_quadrature(loss, float(mean), float(spread)) for mean, spread in zip(s, sigma, strict=True)]
+    return Expected(np.zeros_like(s), *np.array(rows).T)
 
 
 def _kink(t: Array) -> tuple[Array, Array, Array, Array]:
     r"""Return :math:`E(Z-t)_+`, :math:`\Phi(-t)` and :math:`\varphi(t)`, all over ``exp(log_scale)``, after that."""
-    far = t > 0
-    log_scale = np.where(far, -0.5 * t**2, 0.0)
+    above = t > 0
+    log_scale = np.where(above, -0.5 * t**2, 0.0)
     with np.errstate(over="ignore"):
-        density = np.where(far, 1.0, np.exp(-0.5 * t**2)) / _ROOT
-        tail = np.where(far, 0.5 * erfcx(np.where(far, t, 0.0) / np.sqrt(2.0)), ndtr(-t))
+        density = np.where(above, 1.0, np.exp(-0.5 * t**2)) / _ROOT
+        scaled_tail = 0.5 * erfcx(np.where(above, t, 0.0) / np.sqrt(2.0))
+        tail = np.where(above, scaled_tail, ndtr(-t))
+    # Far out the difference density - t tail cancels, and its ratio to the density is taken from a continued fraction.
     close = t <= FAR
-    value = np.where(close, density - t * tail, mills(np.where(close, FAR + 1.0, t))[1] / _ROOT)
+    _, rest = mills(np.where(close, FAR + 1.0, t))
+    value = np.where(close, density - t * tail, rest / _ROOT)
     return log_scale, value, tail, density
 
 
 def _quadrature(loss: str, s: float, sigma: float) -> Array:
+    """Value, slope, bend, bend_z and bend_zz of one margin, for a loss without a closed form."""
+    derivatives = _logistic if loss == "logistic" else _probit
+
     def functions(z: Array) -> Array:
-        u = s + sigma * z
-        value, slope, bend = _logistic(u) if loss == "logistic" else _probit(u)
-        weight = np.exp(-0.5 * z**2) / _ROOT
-        return np.asarray(np.array([value, slope, bend, z * bend, z**2 * bend]) * weight)
+        value, slope, bend = derivatives(s + sigma * z)
+        density = np.exp(-0.5 * z**2) / _ROOT
+        return np.asarray(np.array([value, slope, bend, z * bend, z**2 * bend]) * density)
 
     if sigma == 0:
-        value, slope, bend = _logistic(np.array(s)) if loss == "logistic" else _probit(np.array(s))
+        value, slope, bend = derivatives(np.array(s))
         return np.array([value, slope, bend, 0.0, bend])
-    turn = -s / sigma
+    turn = -s / sigma  # where the margin is 0, and the loss changes fastest
     edges = np.union1d(_EDGES, turn) if abs(turn) < _REACH else _EDGES
     return integrate(functions, edges)
 
 
 def _logistic(u: Array) -> tuple[Array, Array, Array]:
+    """Logistic loss with its first and second derivative."""
     return np.logaddexp(0.0, -u), -expit(-u), expit(u) * expit(-u)
 
 
 def _probit(u: Array) -> tuple[Array, Array, Array]:
+    """Probit loss with its first and second derivative."""
     log_share = log_ndtr(u)
     hazard = np.exp(-0.5 * u**2 - log_share) / _ROOT  # density over distribution function
     far = u < -FAR
-    m, rest = mills(np.where(far, -u, FAR + 1.0))
-    hazard = np.where(far, 1.0 / m, hazard)
-    return -log_share, -hazard, np.where(far, rest / m**2, hazard * (hazard + u))
+    ratio, rest = mills(np.where(far, -u, FAR + 1.0))
+    hazard = np.where(far, 1.0 / ratio, hazard)
+    bend = np.where(far, rest / ratio**2, hazard * (hazard + u))
+    return -log_share, -hazard, bend

@@ -13,7 +13,8 @@ from paretoclf.common.errors import SolveError
 _NODES, _WEIGHTS = roots_legendre(16)
 #: Halvings of a panel; a double has no more digits than these.
 _ROUNDS = 50
-_AGREE = 1e-13  # of the largest integral: what a panel and its halves may be apart
+#: Largest difference of a panel and its halves, relative to the largest integral.
+_AGREE = 1e-13
 
 
 def integrate(functions: Callable[[Array], Array], edges: Array) -> Array:
@@ -27,7 +28,7 @@ def integrate(functions: Callable[[Array], Array], edges: Array) -> Array:
     functions : callable
         From points of shape (n,) to values of shape (m, n).
     edges : array of shape (p,)
-        Increasing; where the functions change fast there should be one.
+        Ends of the panels, increasing; where the functions change fast there should be one.
 
     Returns
     -------
@@ -47,24 +48,29 @@ def integrate(functions: Callable[[Array], Array], edges: Array) -> Array:
     """
 
     def panels(low: Array, high: Array) -> Array:
+        """Integrals over each panel, shape (m, number of panels)."""
         half = 0.5 * (high - low)
-        x = 0.5 * (low + high)[:, None] + half[:, None] * _NODES
-        values = np.asarray(functions(x.ravel()))
-        return np.asarray(values.reshape(len(values), *x.shape) @ _WEIGHTS * half)
+        points = 0.5 * (low + high)[:, None] + half[:, None] * _NODES
+        values = np.asarray(functions(points.ravel()))
+        return np.asarray(values.reshape(len(values), *points.shape) @ _WEIGHTS * half)
 
-    low, high = edges[:-1], edges[1:]
+    low = edges[:-1]
+    high = edges[1:]
     whole = panels(low, high)
     total = np.zeros(len(whole))
     for _ in range(_ROUNDS):
         middle = 0.5 * (low + high)
-        left, right = panels(low, middle), panels(middle, high)
+        left = panels(low, middle)
+        right = panels(middle, high)
         both = left + right
         size = np.max(np.abs(total) + np.abs(both).sum(axis=1))
-        done = np.max(np.abs(both - whole), axis=0) <= _AGREE * size
-        total = total + both[:, done].sum(axis=1)
-        if done.all():
+        converged = np.max(np.abs(both - whole), axis=0) <= _AGREE * size
+        total = total + both[:, converged].sum(axis=1)
+        if converged.all():
             return np.asarray(total)
-        rest = ~done
-        low, high = np.concatenate([low[rest], middle[rest]]), np.concatenate([middle[rest], high[rest]])
+        rest = ~converged
+        cuts = middle[rest]
+        low = np.concatenate([low[rest], cuts])
+        high = np.concatenate([cuts, high[rest]])
         whole = np.concatenate([left[:, rest], right[:, rest]], axis=1)
     raise SolveError(f"an integral over [{edges[0]:.6g}, {edges[-1]:.6g}] does not converge")

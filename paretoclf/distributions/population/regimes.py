@@ -1,4 +1,4 @@
-"""In which regime of Bach, Heckerman & Horvitz (2006), section 4.2, two classes are: both losses, both ends."""
+"""The regimes of Bach, Heckerman & Horvitz (2006), section 4.2, of two classes: both losses, both ends."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from paretoclf.distributions.population.expansions import EXPANDED, Expansion, p
 
 @dataclass(frozen=True, eq=False)
 class Regimes(Tabular):
-    """What happens at extreme asymmetries: a row for each loss and end. Made by `population_regimes`.
+    """Regimes of two classes at extreme asymmetries: a row for each loss and end. Made by `population_regimes`.
 
     Attributes
     ----------
@@ -60,10 +60,12 @@ class Regimes(Tabular):
     def __str__(self) -> str:
         lines = []
         for each in self.expansions:
+            end = each.end
             slope = {np.inf: "vertical", 0.0: "horizontal"}.get(each.roc_slope, "undecided")
+            _, _, limit = each.regime.partition(": ")
             lines.append(
-                f"{each.loss} loss, asymmetry to {each.end}: A = {each.A:.3g}, B = {each.B:.3g}, ROC curve {slope} at "
-                f"({each.end}, {each.end}); {each.regime.partition(': ')[2]}; train {each.training}"
+                f"{each.loss} loss, asymmetry to {end}: A = {each.A:.3g}, B = {each.B:.3g}, "
+                f"ROC curve {slope} at ({end}, {end}); {limit}; train {each.training}"
             )
         return "\n".join(lines)
 
@@ -105,6 +107,5 @@ def population_regimes(population: Population) -> Regimes:
     """
     if not isinstance(population, Population):
         raise InputError(f"population must be a Population, got {what_it_is(population)}")
-    return Regimes(
-        population, tuple(population_expansion(population, loss, end) for loss in EXPANDED for end in (0, 1))
-    )
+    expansions = tuple(population_expansion(population, loss, end) for loss in EXPANDED for end in (0, 1))
+    return Regimes(population, expansions)

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -61,7 +61,7 @@ class PopulationSolution:
     b : float
         Intercept.
     towards : (array of shape (d,), float)
-        Derivatives of w and b by :math:`\log\rho`.
+        Derivatives of w and b in :math:`\log\rho`.
     """
 
     population: Population = field(repr=False)
@@ -103,10 +103,9 @@ class PopulationSolution:
 
         There is none where one rate grows while the other falls, or where w = 0.
         """
-        signs, logs = zip(
-            *(self._speed(mixture) for mixture in (self.population.positives, self.population.negatives)), strict=True
-        )
-        return float(logs[0] - logs[1]) if signs[0] * signs[1] > 0 else float("nan")
+        sign_plus, log_plus = self._speed(self.population.positives)
+        sign_minus, log_minus = self._speed(self.population.negatives)
+        return log_plus - log_minus if sign_plus * sign_minus > 0 else float("nan")
 
     @property
     def testing_asymmetry(self) -> float:
@@ -120,19 +119,24 @@ class PopulationSolution:
     @property
     def risk(self) -> float:
         r"""The expected loss, :math:`\gamma p_+E_+\phi(f)+(1-\gamma)p_-E_-\phi(-f)`."""
-        prior, gamma = self.population.prior_plus, self.asymmetry
-        parts = (_mean_loss(self.loss, c, m, self.w, self.b) for c, m in _signed(self.population))
-        return float(np.dot([gamma * prior, expit(-self.log_odds) * (1 - prior)], list(parts)))
+        prior = self.population.prior_plus
+        weights = [self.asymmetry * prior, expit(-self.log_odds) * (1 - prior)]
+        means = [_mean_loss(self.loss, sign, mixture, self.w, self.b) for sign, mixture in _signed(self.population)]
+        return float(np.dot(weights, means))
 
     def _speed(self, mixture: Mixture) -> tuple[float, float]:
         """Sign and logarithm of the derivative of the share of a class that is called positive."""
-        w, (dw, db) = self.w, self.towards
+        w = self.w
+        dw, db = self.towards
         spread = mixture.spreads(w)
         if not (spread > 0).all():
             return 0.0, -np.inf
-        t = (mixture.means @ w + self.b) / spread
-        dt = (mixture.means @ dw + db - t * ((mixture.covariances @ w) @ dw) / spread) / spread
-        logs, sign = logsumexp(-0.5 * t**2, b=mixture.weights * dt, return_sign=True)
+        distance = (mixture.means @ w + self.b) / spread
+        score_rate = mixture.means @ dw + db
+        spread_rate = distance * ((mixture.covariances @ w) @ dw) / spread
+        distance_rate = (score_rate - spread_rate) / spread
+        # Without the factor 1 / sqrt(2 pi) of the normal density, which both classes have.
+        logs, sign = logsumexp(-0.5 * distance**2, b=mixture.weights * distance_rate, return_sign=True)
         return float(sign), float(logs)
 
     def __repr__(self) -> str:
@@ -182,7 +186,8 @@ def solution_at(
 ) -> PopulationSolution:
     """Minimise at given log-odds of the asymmetry, from the slope of another solution where one is given."""
     population.moments.require_difference()
-    log_rho, here = log_odds + population.log_prior_odds, population.centred
+    log_rho = log_odds + population.log_prior_odds
+    here = population.centred
     if loss == "square":
         w, b = _square(here, log_rho)
     else:
@@ -193,23 +198,30 @@ def solution_at(
         if loss == "hinge":
             low, high = _ends(here)
             if not low.log_rho < log_rho < -high.log_rho:
-                w, label = np.zeros(population.d), -1.0 if log_rho <= low.log_rho else 1.0
-                return PopulationSolution(population, loss, log_odds, w, label, (w, 0.0))
+                no_slope = np.zeros(population.d)
+                label = -1.0 if log_rho <= low.log_rho else 1.0
+                return PopulationSolution(population, loss, log_odds, no_slope, label, (no_slope, 0.0))
             firsts += [2.0**-k * a for k in range(-1, _HALVINGS) for a in (low.slope, -high.slope)]
         w, b = _newton(here, loss, log_rho, firsts)
     at = _risk(here, loss, log_rho, w, b)
-    moving = -np.linalg.solve(at.hessian, at.plus)
-    dw, off = np.asarray(moving[:-1], dtype=np.float64), population.centre
-    return PopulationSolution(population, loss, log_odds, w, float(b - w @ off), (dw, float(moving[-1] - dw @ off)))
+    derivatives = -np.linalg.solve(at.hessian, at.plus)
+    dw = np.asarray(derivatives[:-1], dtype=np.float64)
+    # Back from the coordinates in which the middle of the means is the origin.
+    b = float(b - w @ population.centre)
+    db = float(derivatives[-1] - dw @ population.centre)
+    return PopulationSolution(population, loss, log_odds, w, b, (dw, db))
 
 
 def _square(population: Population, log_rho: float) -> tuple[Array, float]:
     r"""Normal equations, appendix A.1, with shares :math:`\rho/(1+\rho)` and :math:`1/(1+\rho)`."""
-    moments, plus, minus = population.moments, expit(log_rho), expit(-log_rho)
-    m = moments.delta
-    system = plus * moments.Sigma_plus + minus * (moments.Sigma_minus + plus * np.outer(m, m))
-    w = np.linalg.solve(system, 2 * plus * minus * m)
-    return w, float(plus - minus - w @ (plus * moments.mu_plus + minus * moments.mu_minus))
+    moments = population.moments
+    delta = moments.delta
+    plus = expit(log_rho)
+    minus = expit(-log_rho)
+    scatter_minus = moments.Sigma_minus + plus * np.outer(delta, delta)
+    w = np.linalg.solve(plus * moments.Sigma_plus + minus * scatter_minus, 2 * plus * minus * delta)
+    mean = plus * moments.mu_plus + minus * moments.mu_minus
+    return w, float(plus - minus - w @ mean)
 
 
 # ---- The risk over min(1, rho), which no asymmetry makes vanish, and its derivatives ---------------------------------
@@ -217,7 +229,7 @@ def _square(population: Population, log_rho: float) -> tuple[Array, float]:
 
 @dataclass(frozen=True)
 class _Risk:
-    """Value, gradient, Hessian in (w, b); the gradient of the positives; and the sizes of what the gradient sums."""
+    """Value, gradient, Hessian in (w, b); the gradient of the positives; sums of absolute terms of the gradient."""
 
     value: float
     gradient: Array
@@ -227,14 +239,17 @@ class _Risk:
 
 
 def _signed(population: Population) -> tuple[tuple[float, Mixture], tuple[float, Mixture]]:
+    """Classes with the signs of their labels."""
     return (1.0, population.positives), (-1.0, population.negatives)
 
 
 def _expected(loss: str, sign: float, mixture: Mixture, w: Array, b: float) -> Expected:
+    """Expectations of the loss over one class."""
     return expected(loss, sign * (mixture.means @ w + b), mixture.spreads(w))
 
 
 def _mean_loss(loss: str, sign: float, mixture: Mixture, w: Array, b: float) -> float:
+    """Mean of the loss over one class."""
     if loss == "hinge" and not w.any():
         return max(0.0, 1.0 - sign * b)
     at = _expected(loss, sign, mixture, w, b)
@@ -242,31 +257,42 @@ def _mean_loss(loss: str, sign: float, mixture: Mixture, w: Array, b: float) -> 
 
 
 def _risk(population: Population, loss: str, log_rho: float, w: Array, b: float) -> _Risk:
+    """Risk and its derivatives at a slope and an intercept."""
     d = population.d
-    value, gradient, hessian, size, plus = 0.0, np.zeros(d + 1), np.zeros((d + 1, d + 1)), np.zeros(d + 1), None
+    value = 0.0
+    gradient = np.zeros(d + 1)
+    hessian = np.zeros((d + 1, d + 1))
+    size = np.zeros(d + 1)
+    plus = None
     for sign, mixture in _signed(population):
         at = _expected(loss, sign, mixture, w, b)
         share = np.log(mixture.weights) + max(sign * log_rho, 0.0)
         scale = np.exp(share + at.log_scale)
+        slope = scale * at.slope
+        bend = scale * at.bend
+        no_intercept = np.zeros(mixture.k)
         points = np.column_stack([mixture.means, np.ones(mixture.k)])
-        along = np.column_stack([mixture.covariances @ w, np.zeros(mixture.k)])
+        deviations = np.column_stack([mixture.deviations, no_intercept])
+        along = np.column_stack([mixture.covariances @ w, no_intercept])
+        spread = _positive(mixture.spreads(w))
         value += float(scale @ at.value)
-        gradient += (scale * sign * at.slope) @ points + (scale * at.bend) @ along
-        size += np.abs(scale * at.slope) @ (np.abs(points) + np.column_stack([mixture.deviations, np.zeros(mixture.k)]))
-        size += np.abs(scale * at.bend) @ np.abs(along)
+        gradient += (scale * sign * at.slope) @ points + bend @ along
+        size += np.abs(slope) @ (np.abs(points) + deviations)
+        size += np.abs(bend) @ np.abs(along)
         if plus is None:
             plus = gradient.copy()
-        across = (points.T * (scale * sign * at.bend_z / _positive(mixture.spreads(w)))) @ along
-        hessian += (points.T * (scale * at.bend)) @ points + across + across.T
-        inner = scale * (at.bend_zz - at.bend) / _positive(mixture.spreads(w)) ** 2
-        hessian += (along.T * inner) @ along
-        hessian[:d, :d] += np.einsum("i,iab->ab", scale * at.bend, mixture.covariances)
+        across_weights = scale * sign * at.bend_z / spread
+        across = (points.T * across_weights) @ along
+        along_weights = scale * (at.bend_zz - at.bend) / spread**2
+        hessian += (points.T * bend) @ points + across + across.T
+        hessian += (along.T * along_weights) @ along
+        hessian[:d, :d] += np.einsum("i,iab->ab", bend, mixture.covariances)
     assert plus is not None
     return _Risk(value, gradient, hessian, plus, size)
 
 
 def _positive(spread: Array) -> Array:
-    """At w = 0 what is divided by the spread is 0 as well."""
+    """Spreads to divide by, 1 in place of 0: at w = 0, each number that is divided by the spread is 0 as well."""
     return np.where(spread > 0, spread, 1.0)
 
 
@@ -276,25 +302,32 @@ def _positive(spread: Array) -> Array:
 def _intercept(population: Population, loss: str, log_rho: float, w: Array, b: float) -> float:
     """Return the best intercept for a slope: a root of the logarithm of the ratio of the two classes' pulls."""
 
-    def pulls(b: float) -> tuple[float, float]:
-        logs, bends = [], []
-        for sign, mixture in _signed(population):
-            at = _expected(loss, sign, mixture, w, b)
-            logs.append(logsumexp(at.log_scale, b=mixture.weights * -at.slope))
-            bends.append(np.exp(logsumexp(at.log_scale, b=mixture.weights * at.bend) - logs[-1]))
-        return float(logs[1] - log_rho - logs[0]), float(sum(bends))
+    def pull(sign: float, mixture: Mixture, b: float) -> tuple[float, float]:
+        """Logarithm of the derivative of one class's risk in b, in absolute value, and how fast it changes."""
+        at = _expected(loss, sign, mixture, w, b)
+        log_slope = logsumexp(at.log_scale, b=mixture.weights * -at.slope)
+        log_bend = logsumexp(at.log_scale, b=mixture.weights * at.bend)
+        return log_slope, np.exp(log_bend - log_slope)
+
+    def excess_at(b: float) -> tuple[float, float]:
+        """Logarithm of the pull of the negatives over that of the positives, and its derivative."""
+        (log_plus, rate_plus), (log_minus, rate_minus) = (pull(*signed, b) for signed in _signed(population))
+        return float(log_minus - log_rho - log_plus), float(rate_plus + rate_minus)
 
     low, high = -np.inf, np.inf
     for step in range(_STEPS):
-        excess, slope = pulls(b)
+        excess, slope = excess_at(b)
         if abs(excess) <= 4 * np.finfo(float).eps * (1.0 + abs(log_rho)):
             return b
-        low, high = (low, b) if excess > 0 else (b, high)
-        # Newton's step; far out the slope may vanish, and steps are bounded by what is known of b.
+        if excess > 0:
+            high = b
+        else:
+            low = b
+        # Newton's step. Far out the slope may vanish, so that steps are bounded, first tightly.
         new = b - excess / slope if slope > 0 else np.nan
-        reach = 2.0**step
-        if not np.isfinite(new) or abs(new - b) > reach * (1.0 + abs(b)):
-            new = b - np.sign(excess) * reach * (1.0 + abs(b))
+        longest = 2.0**step * (1.0 + abs(b))
+        if not np.isfinite(new) or abs(new - b) > longest:
+            new = b - np.sign(excess) * longest
         if not low < new < high:
             new = 0.5 * (low + high)
         if new == b or not low < new < high:
@@ -306,25 +339,49 @@ def _intercept(population: Population, loss: str, log_rho: float, w: Array, b: f
 def _newton(population: Population, loss: str, log_rho: float, firsts: Sequence[Array]) -> tuple[Array, float]:
     """Minimise over w the risk at the best intercept."""
 
-    def at(w: Array, b: float) -> tuple[_Risk, float]:
-        b = _intercept(population, loss, log_rho, w, b)
-        return _risk(population, loss, log_rho, w, b), b
-
-    def profile(w: Array, near: float) -> tuple[float, Array, Array, Array, float]:
-        here, there = at(w, near)
-        across, bend = here.hessian[:-1, -1], here.hessian[-1, -1]
-        gradient = here.gradient[:-1] - across * (here.gradient[-1] / bend)
-        return here.value, gradient, here.hessian[:-1, :-1] - np.outer(across, across / bend), here.size[:-1], there
+    def profile(w: Array, near: float) -> Profile:
+        """Risk as a function of w alone; its Hessian is a Schur complement."""
+        b = _intercept(population, loss, log_rho, w, near)
+        risk = _risk(population, loss, log_rho, w, b)
+        across = risk.hessian[:-1, -1]
+        bend = risk.hessian[-1, -1]
+        gradient = risk.gradient[:-1] - across * (risk.gradient[-1] / bend)
+        hessian = risk.hessian[:-1, :-1] - np.outer(across, across / bend)
+        return Profile(risk.value, gradient, hessian, risk.size[:-1], b)
 
     metric = population.positives.covariance + population.negatives.covariance
     # The hinge has a kink at w = 0, where its risk is 2: steps that go down from below it never come near.
-    first = next((w for w in firsts if loss != "hinge" or profile(w, 0.0)[0] < 2.0), firsts[-1])
+    first = next((w for w in firsts if loss != "hinge" or profile(w, 0.0).value < 2.0), firsts[-1])
     return minimise(profile, first, 0.0, metric, f"the population risk of the {loss} loss")
+
+
+class Profile(NamedTuple):
+    """Convex function of a slope alone, the intercept being the best one for it.
+
+    Attributes
+    ----------
+    value : float
+        Value of the function.
+    gradient : array of shape (d,)
+        First derivatives.
+    hessian : array of shape (d, d)
+        Second derivatives.
+    size : array of shape (d,)
+        Sums of the absolute values of the terms that the gradient sums: its rounding is a share of them.
+    intercept : float
+        The best intercept for the slope.
+    """
+
+    value: float
+    gradient: Array
+    hessian: Array
+    size: Array
+    intercept: float
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
 def minimise(
-    profile: Callable[[Array, float], tuple[float, Array, Array, Array, float]],
+    profile: Callable[[Array, float], Profile],
     w: Array,
     b: float,
     metric: Array,
@@ -337,45 +394,51 @@ def minimise(
     Parameters
     ----------
     profile : callable
-        From a slope and an intercept nearby to value, gradient, Hessian, sizes of what the gradient sums, and the
-        intercept that belongs to the slope.
+        From a slope and an intercept nearby to a `Profile`.
     w, b : array of shape (d,), float
-        Where to begin.
+        Slope and intercept to begin with.
     metric : array of shape (d, d)
         Covariance in which lengths of slopes are measured.
     name : str
-        What is minimised, for the message of an error.
+        Name of the function, for the message of an error.
+
+    Returns
+    -------
+    (array of shape (d,), float)
+        Slope and intercept.
     """
     root = np.asarray(np.linalg.cholesky(metric).T, dtype=np.float64)
-    value, gradient, hessian, size, b = profile(w, b)
-    last = 0
+    at = profile(w, b)
+    full_steps = 0
     for _ in range(_STEPS):
-        if (np.abs(gradient) <= _ROUNDING * size).all() or last == _LAST or not np.isfinite(hessian).all():
+        stationary = (np.abs(at.gradient) <= _ROUNDING * at.size).all()
+        if stationary or full_steps == _LAST or not np.isfinite(at.hessian).all():
             break
-        step = _step(gradient, hessian, root, 1.0 + float(np.linalg.norm(root @ w)))
-        descent = float(gradient @ step)
-        if -descent <= 1e-10 * abs(value):
-            last += 1
+        longest = 1.0 + float(np.linalg.norm(root @ w))
+        step = _step(at.gradient, at.hessian, root, longest)
+        descent = float(at.gradient @ step)
+        if -descent <= 1e-10 * abs(at.value):  # values no longer tell which point is better
+            full_steps += 1
             w = w + step
-            value, gradient, hessian, size, b = profile(w, b)
+            at = profile(w, at.intercept)
             continue
         for halving in range(_HALVINGS):
             new = w + 0.5**halving * step
-            found = profile(new, b)
-            if found[0] <= value + 1e-4 * 0.5**halving * descent:  # not where it is too large for a double
+            there = profile(new, at.intercept)
+            if there.value <= at.value + 1e-4 * 0.5**halving * descent:  # not where it is too large for a double
                 break
         else:
             break  # the value cannot be made smaller
-        w, (value, gradient, hessian, size, b) = new, found
-    if not (np.abs(gradient) <= 1e-7 * size).all():
+        w, at = new, there
+    if not (np.abs(at.gradient) <= 1e-7 * at.size).all():
         raise SolveError(
             f"Newton's method did not converge for {name}; it does not where the classes are so far apart that the "
             "risk is too small for a double"
         )
-    return w, b
+    return w, at.intercept
 
 
-def _step(gradient: Array, hessian: Array, root: Array, most: float) -> Array:
+def _step(gradient: Array, hessian: Array, root: Array, longest: float) -> Array:
     """Newton's step, or the best one of the largest length allowed: with a multiple of the metric in the Hessian."""
     half = solve_triangular(root, hessian, trans=1)
     curvature, axes = np.linalg.eigh(solve_triangular(root, half.T, trans=1))
@@ -383,10 +446,14 @@ def _step(gradient: Array, hessian: Array, root: Array, most: float) -> Array:
     curvature = np.maximum(curvature, 0.0)
 
     def excess(damping: float) -> float:
-        return float(np.linalg.norm(along / (curvature + damping))) - most
+        """Length of the step with this multiple of the metric, minus the largest one."""
+        return float(np.linalg.norm(along / (curvature + damping))) - longest
 
-    low = np.finfo(float).tiny + np.finfo(float).eps * float(curvature[-1])
-    damping = low if excess(low) <= 0 else float(brentq(excess, low, np.linalg.norm(along) / most, rtol=1e-3))
+    machine = np.finfo(float)
+    damping = float(machine.tiny + machine.eps * float(curvature[-1]))  # none, but for rounding
+    if excess(damping) > 0:
+        enough = np.linalg.norm(along) / longest
+        damping = float(brentq(excess, damping, enough, rtol=1e-3))
     return np.asarray(-solve_triangular(root, axes @ (along / (curvature + damping))))
 
 
@@ -416,28 +483,38 @@ class _End:
 
 @lru_cache(maxsize=16)
 def _ends(population: Population) -> tuple[_End, _End]:
-    plus, minus = population.positives, population.negatives
+    """Ends of the asymmetries with a slope other than 0; the second is the first one with the classes exchanged."""
+    plus = population.positives
+    minus = population.negatives
     return _cheapest_slope(minus, plus.mean), _cheapest_slope(plus, minus.mean)
 
 
 def _cheapest_slope(mixture: Mixture, point: Array) -> _End:
+    """Minimise the mean of the positive part of 1 + a . (x - point) over a class."""
     means = mixture.means - point
-    first = np.asarray(np.linalg.solve(mixture.covariance, -means.T @ mixture.weights), dtype=np.float64)
+    sums = -means.T @ mixture.weights
+    first = np.asarray(np.linalg.solve(mixture.covariance, sums), dtype=np.float64)
     start = expected("hinge", -(means @ first), mixture.spreads(first))
-    top = float(np.max(start.log_scale))  # what is minimised may be the probability of a far tail
+    log_unit = float(np.max(start.log_scale))  # the minimum may be the probability of a far tail
 
-    def profile(a: Array, _: float) -> tuple[float, Array, Array, Array, float]:
+    def profile(a: Array, _: float) -> Profile:
+        """Mean over exp(log_unit), with its derivatives."""
         spread = mixture.spreads(a)
         at = expected("hinge", -(means @ a), spread)
-        scale = mixture.weights * np.exp(at.log_scale - top)
+        scale = mixture.weights * np.exp(at.log_scale - log_unit)
+        slope = scale * -at.slope
+        bend = scale * at.bend
         along = mixture.covariances @ a
-        across = (means.T * (scale * -at.bend_z / spread)) @ along
-        hessian = (means.T * (scale * at.bend)) @ means + across + across.T
-        hessian += (along.T * (scale * (at.bend_zz - at.bend) / spread**2)) @ along
-        hessian += np.einsum("i,iab->ab", scale * at.bend, mixture.covariances)
-        gradient = (scale * -at.slope) @ means + (scale * at.bend) @ along
-        size = np.abs(scale * at.slope) @ (np.abs(means) + mixture.deviations) + (scale * at.bend) @ np.abs(along)
-        return float(scale @ at.value), gradient, hessian, size, 0.0
+        across_weights = scale * -at.bend_z / spread
+        across = (means.T * across_weights) @ along
+        along_weights = scale * (at.bend_zz - at.bend) / spread**2
+        hessian = (means.T * bend) @ means + across + across.T
+        hessian += (along.T * along_weights) @ along
+        hessian += np.einsum("i,iab->ab", bend, mixture.covariances)
+        gradient = slope @ means + bend @ along
+        size = np.abs(slope) @ (np.abs(means) + mixture.deviations) + bend @ np.abs(along)
+        return Profile(float(scale @ at.value), gradient, hessian, size, 0.0)
 
-    a = minimise(profile, first, 0.0, mixture.covariance, "the hinge at its threshold")[0]
-    return _End(float(np.log(profile(a, 0.0)[0])) + top, a)
+    a, _ = minimise(profile, first, 0.0, mixture.covariance, "the hinge at its threshold")
+    value = profile(a, 0.0).value
+    return _End(float(np.log(value)) + log_unit, a)

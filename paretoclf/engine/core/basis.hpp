@@ -50,7 +50,8 @@ struct Line {
     }
 };
 
-// min a'Qa/2 - p'a  s.t.  A a = e, 0 <= a <= c; index i is in row group[i] of A (-1: in none), with coefficient kappa_i.
+// min a'Qa/2 - p'a  s.t.  A a = e, 0 <= a <= c; index i is in row group[i] of A (-1: in none), with coefficient
+// kappa_i.
 template <class Form>
 struct Problem {
     Form Q;
@@ -58,18 +59,21 @@ struct Problem {
     Vector p, kappa;
     Indices group;
     Vector weight;  // D of the factored matrix M = Q_FF + A_F' D A_F
-    Vector reach;   // square roots of the diagonal of M
+    Vector norm;   // square roots of the diagonal of M
     double target = 0;  // largest |p_i| that a multiplier of a row can balance
 
     Problem(Form form, Vector linear, Vector coefficients, Indices rows, int row_count)
         : Q(std::move(form)), n(int(linear.size())), m(row_count), p(std::move(linear)), kappa(std::move(coefficients)),
-          group(std::move(rows)), weight(m, 0.0), reach(n) {
+          group(std::move(rows)), weight(m, 0.0), norm(n) {
         Vector square(m, 0.0), count(m, 0.0);
         for (int i = 0; i < n; i++)
-            if (group[i] >= 0) square[group[i]] += kappa[i] * kappa[i], count[group[i]] += 1.0;
+            if (group[i] >= 0) {
+                square[group[i]] += kappa[i] * kappa[i];
+                count[group[i]] += 1.0;
+            }
         for (int g = 0; g < m; g++) weight[g] = square[g] > 0.0 ? Q.shift * count[g] / square[g] : Q.shift;
         for (int i = 0; i < n; i++) {
-            reach[i] = std::sqrt(diagonal(i));
+            norm[i] = std::sqrt(diagonal(i));
             if (group[i] >= 0) target = std::max(target, std::abs(p[i]));
         }
     }
@@ -87,7 +91,8 @@ struct Candidate {
     int refined = -1;  // the sample, if it is that of `sharp_candidate` on this basis
 };
 
-// What can be saved and come back to. Margin sets are kept such that the bordered system is nonsingular.
+// The state of a basis, which can be saved and loaded. Margin sets are kept such that the bordered system is
+// nonsingular.
 struct Sets {
     std::vector<int8_t> state;
     Indices F;
@@ -103,10 +108,12 @@ struct Basis : Sets {
     Problem<Form> &problem;
     Line line;
     Log log;
-    std::unique_ptr<Factor<Twice>> precise;  // of the same margin system, where the other refines nothing any more
+    // The factor of the same margin system in twice the precision, where that in double refines nothing any more.
+    std::unique_ptr<Factor<Twice>> precise;
 
     explicit Basis(Problem<Form> &given) : problem(given) {
-        state.assign(problem.n, RIGHT), targets.assign(problem.n, 0.0);
+        state.assign(problem.n, RIGHT);
+        targets.assign(problem.n, 0.0);
         zero_.assign(problem.Q.features(), 0.0);
     }
 
@@ -115,7 +122,9 @@ struct Basis : Sets {
     // Take over sets outside the margin set; the margin set is empty then.
     void start(std::vector<int8_t> sets) {
         state = std::move(sets);
-        F.clear(), factor.clear(), changed();
+        F.clear();
+        factor.clear();
+        changed();
         std::fill(targets.begin(), targets.end(), 0.0);
         base[0].clear();  // the sums belong to no bases
     }
@@ -124,7 +133,8 @@ struct Basis : Sets {
         if (base[0] == line.base[0] && base[1] == line.base[1]) return;
         for (int b = 0; b < 2; b++) {
             base[b] = line.base[b];
-            sums[b].assign(problem.Q.width()), fixed[b].assign(problem.m, Twice());
+            sums[b].assign(problem.Q.width());
+            fixed[b].assign(problem.m, Twice());
         }
         for (int i = 0; i < problem.n; i++)
             if (state[i] == LEFT) cap_changes(i, 1.0);
@@ -141,7 +151,8 @@ struct Basis : Sets {
 
     // ---- the factor ----
 
-    bool factored() {  // the whole margin set at once
+    // Factor the system of the whole margin set at once; false if it is not positive definite.
+    bool factor_whole() {
         Vector column(F.size());
         changed();
         return factor.whole(size(), [&](int i, double *out) {
@@ -150,16 +161,20 @@ struct Basis : Sets {
             for (int j = 0; j <= i; j++) out[j] += problem.shifted(F[i], F[j]);
         });
     }
-    // A whole margin set at once, where there is none and its members are at 0; false, and none, if it is dependent.
+    // Take a whole margin set at once, where there is none and its members are at 0; false, and none, if it is
+    // dependent.
     bool take(Indices margin) {
         F = std::move(margin);
         for (int i : F) state[i] = MARGIN;
-        if (factored()) return true;
+        if (factor_whole()) return true;
         for (int i : F) state[i] = RIGHT;
-        F.clear(), factor.clear(), changed();
+        F.clear();
+        factor.clear();
+        changed();
         return false;
     }
-    bool refactor_twice() {  // the same in twice the precision; false if the system is not positive definite
+    // Factor the margin system in twice the precision; false if it is not positive definite.
+    bool refactor_twice() {
         auto made = std::make_unique<Factor<Twice>>();
         bool definite = made->whole(size(), [&](int i, Twice *out) {
             for (int j = 0; j <= i; j++) out[j] = entry(F[i], F[j]) + Twice(problem.shifted(F[i], F[j]));
@@ -167,7 +182,8 @@ struct Basis : Sets {
         if (definite) precise = std::move(made);
         return definite;
     }
-    double least_pivot() const {  // squared, relative to what is typical of such a sample
+    // The least squared pivot, each relative to what is typical of such a sample.
+    double least_pivot() const {
         double least = 1.0;
         for (int j = 0; j < size(); j++)
             least = std::min(least, factor.at(j, j) * factor.at(j, j) / (problem.Q.diagonal[F[j]] + problem.Q.shift));
@@ -180,11 +196,14 @@ struct Basis : Sets {
         for (size_t j = 0; j < F.size(); j++) x[j] = rounded(y[j]);
     }
 
+    // Compute sample i as a candidate for the margin set.
     const Candidate &candidate(int i) {
         auto &[column, row, u, pivot, refined] = candidate_;
         size_t k = F.size();
         refined = -1;
-        column.resize(k), row.resize(k), u.resize(k);
+        column.resize(k);
+        row.resize(k);
+        u.resize(k);
         problem.Q.column(F, i, zero_.data(), column.data());
         for (size_t j = 0; j < k; j++) row[j] = column[j] + problem.shifted(i, F[j]);
         factor.forward(row.data());
@@ -193,7 +212,7 @@ struct Basis : Sets {
         factor.backward(u.data());
         return candidate_;
     }
-    // The same where the pivot is all cancellation: refined.
+    // Compute a candidate, and refine it where its pivot is all cancellation.
     const Candidate &sharp_candidate(int i) {
         if (candidate_.refined == i) return candidate_;  // the ratio test asked for it, and now the exchange does
         candidate(i);
@@ -206,15 +225,16 @@ struct Basis : Sets {
     }
     // Squared pivot below which a sample counts as dependent on the margin set.
     double negligible(int i) const {
-        double size = problem.reach[i];
-        for (size_t j = 0; j < F.size(); j++) size += std::abs(candidate_.u[j]) * problem.reach[F[j]];
+        double size = problem.norm[i];
+        for (size_t j = 0; j < F.size(); j++) size += std::abs(candidate_.u[j]) * problem.norm[F[j]];
         return (Form::has_features ? DEPENDENT_FEATURES : DEPENDENT_KERNEL) * size * size;
     }
 
     // ---- exchanges of the sets ----
 
     void append(int i, const Vector &row, double pivot) {
-        factor.append(row.data(), pivot), changed();
+        factor.append(row.data(), pivot);
+        changed();
         if (state[i] == LEFT) cap_changes(i, -1.0);
         mark(i, MARGIN);
         F.push_back(i);
@@ -222,12 +242,13 @@ struct Basis : Sets {
     void drop(int r, Set to) {
         int i = F[r];
         targets[i] = 0.0;
-        factor.remove(r), changed();
+        factor.remove(r);
+        changed();
         F.erase(F.begin() + r);
         mark(i, to);
         if (to == LEFT) cap_changes(i, 1.0);
     }
-    void flip(int i) {  // from one bound to the other
+    void flip(int i) {  // sample i goes from one bound to the other
         Set to = state[i] == RIGHT ? LEFT : RIGHT;
         mark(i, to);
         cap_changes(i, to == LEFT ? 1.0 : -1.0);
@@ -240,10 +261,16 @@ struct Basis : Sets {
         return true;
     }
     double *zero() { return zero_.data(); }
-    void changed() { precise.reset(), candidate_.refined = -1; }  // the margin set, or its factor
+    void changed() {  // the margin set, or its factor
+        precise.reset();
+        candidate_.refined = -1;
+    }
 
   private:
-    void mark(int i, Set now) { log.mark(i, Set(state[i]), now), state[i] = now; }
+    void mark(int i, Set now) {
+        log.mark(i, Set(state[i]), now);
+        state[i] = now;
+    }
 
     Twice entry(int i, int j) const {
         if constexpr (Form::has_features) {
@@ -256,32 +283,33 @@ struct Basis : Sets {
             return problem.Q.sign[i] * problem.Q.row(i)[j] * problem.Q.sign[j];
         }
     }
-    // A kernel: solve again for what is left, and take the pivot from the refined combination.
+    // Refine a candidate by residuals, for a kernel: the pivot comes from the refined combination.
     void by_residuals(int i) {
         auto &[column, row, u, pivot, refined] = candidate_;
         size_t k = F.size();
-        Vector left(k), rest(problem.m), own(k * k);
+        Vector residual(k), row_residual(problem.m), own(k * k);
         for (size_t j = 0; j < k; j++) problem.Q.column(F, F[j], zero_.data(), own.data() + j * k);
         for (int pass = 0; pass < 3; pass++) {
             Pair r;
-            r.hi = column, r.lo.assign(k, 0.0);
+            r.hi = column;
+            r.lo.assign(k, 0.0);
             for (size_t j = 0; j < k; j++) accumulate(r.hi.data(), r.lo.data(), own.data() + j * k, -u[j], 0.0, int(k));
-            for (int g = 0; g < problem.m; g++) rest[g] = problem.group[i] == g ? problem.kappa[i] : 0.0;
+            for (int g = 0; g < problem.m; g++) row_residual[g] = problem.group[i] == g ? problem.kappa[i] : 0.0;
             for (size_t j = 0; j < k; j++)
-                if (problem.group[F[j]] >= 0) rest[problem.group[F[j]]] -= problem.kappa[F[j]] * u[j];
+                if (problem.group[F[j]] >= 0) row_residual[problem.group[F[j]]] -= problem.kappa[F[j]] * u[j];
             for (size_t j = 0; j < k; j++) {
                 int g = problem.group[F[j]];
-                left[j] = r.at(j) + (g >= 0 ? problem.weight[g] * problem.kappa[F[j]] * rest[g] : 0.0);
+                residual[j] = r.at(j) + (g >= 0 ? problem.weight[g] * problem.kappa[F[j]] * row_residual[g] : 0.0);
             }
-            Vector step = left;
+            Vector step = residual;
             solve(step.data());
             for (size_t j = 0; j < k; j++) u[j] += step[j];
         }
         pivot = problem.diagonal(i);
-        for (size_t j = 0; j < k; j++) pivot -= u[j] * (column[j] + problem.shifted(i, F[j]) + left[j]);
+        for (size_t j = 0; j < k; j++) pivot -= u[j] * (column[j] + problem.shifted(i, F[j]) + residual[j]);
     }
-    // Features (corrected seminormal equations): the pivot is the squared norm of an explicit residual vector, so it is
-    // accurate relative to the features, not to their squares.
+    // Refine a candidate for features (corrected seminormal equations): the pivot is the squared norm of an explicit
+    // residual vector, so it is accurate relative to the features, not to their squares.
     void by_residual_vector(int i) {
         if constexpr (Form::has_features) {
             auto &[column, row, u, pivot, refined] = candidate_;
@@ -290,7 +318,8 @@ struct Basis : Sets {
             problem.Q.add_sample(i, 1.0, z.data());
             auto part = [&](int s) { return std::sqrt(problem.weight[problem.group[s]]) * problem.kappa[s]; };
             if (problem.group[i] >= 0) extra[problem.group[i]] = part(i);
-            std::fill(row.begin(), row.end(), 0.0), std::fill(u.begin(), u.end(), 0.0);
+            std::fill(row.begin(), row.end(), 0.0);
+            std::fill(u.begin(), u.end(), 0.0);
             for (int pass = 0; pass < 3; pass++) {
                 for (size_t j = 0; j < k; j++) {
                     int g = problem.group[F[j]];
@@ -298,10 +327,15 @@ struct Basis : Sets {
                 }
                 Vector half = r;
                 factor.forward(half.data());
-                if (precise) solve(r.data());
-                else r = half, factor.backward(r.data());
+                if (precise) {
+                    solve(r.data());
+                } else {
+                    r = half;
+                    factor.backward(r.data());
+                }
                 for (size_t j = 0; j < k; j++) {
-                    row[j] += half[j], u[j] += r[j];
+                    row[j] += half[j];
+                    u[j] += r[j];
                     problem.Q.add_sample(F[j], -r[j], z.data());
                     int g = problem.group[F[j]];
                     if (g >= 0) extra[g] -= r[j] * part(F[j]);

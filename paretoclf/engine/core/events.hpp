@@ -2,9 +2,9 @@
 // precision.
 //
 // A near tie is decided in twice the precision, never by a tolerance: where the margin system is ill-conditioned,
-// stepping past an event by 1e-11 in the gradient moves the multipliers by 1e-11 over the pivot, which is visible. Exact
-// ties take the fastest sample; with caution (after a run of steps of length zero) the lowest index. So do exits that
-// nothing but rounding of the multipliers tells apart, lest the units of the data decide.
+// stepping past an event by 1e-11 in the gradient moves the multipliers by 1e-11 over the pivot, which is visible.
+// Exact ties take the fastest sample; with caution (after a run of steps of length zero) the lowest index. So do exits
+// that nothing but rounding of the multipliers tells apart, lest the units of the data decide.
 #pragma once
 #include "watch.hpp"
 
@@ -26,102 +26,168 @@ struct Sizes {
     double total = 0, rate = 0, now = 0, largest = 0, fastest = 0;
 };
 
-// `guess` is how long it probably takes at most, which only saves time. Of samples that are on their margin up to rounding
+// The ratio test in double. Each time that it finds is an interval, from the earliest that rounding errors allow to the
+// latest; the event is clear if its interval is before all others. Of samples that are on their margin up to rounding
 // and move away from it the fastest enters, at once; the others there rest.
 template <class Form>
-FastEvent first_event(const Basis<Form> &B, const Solution<Form, double> &S, const Watch<Form> &watch, const Sizes &size,
-                      double guess, double horizon) {
-    using W = Watch<Form>;
-    constexpr int CHUNK = 16;  // watched samples tested together
-    auto &P = B.problem;
-    const double *g = watch.table[W::G], *dg = watch.table[W::DG], *reach = watch.table[W::REACH], *sides = watch.table[W::SIDE];
-    int k = B.size();
-    double eta = 0.0, deta = 0.0;
-    for (int h = 0; h < P.m; h++) eta = std::max(eta, std::abs(S.eta[h])), deta = std::max(deta, std::abs(S.deta[h]));
-    double fixed = ROUNDING * (1.0 + eta), dfixed = ROUNDING * deta;
-    double exit_error = FAST_EXIT * S.error_growth, slope_noise = SLOPE_NOISE * S.error_growth;
-    double total = ROUNDING * size.total, dtotal = ROUNDING * size.rate, within = std::min(guess, horizon);
-    while (true) {
-        double limit = within;  // nothing that cannot happen before this is looked at
-        FastEvent best;
-        double early_best = INF, late_best = INF, second = INF;  // earliest possible time of all others
-        double first_slack = INF, first_speed = 0.0;
-        auto found = [&](int who, Kind kind, double dt, double early, double late) {
-            if (dt < best.dt) {
-                second = std::min(second, early_best);
-                best.who = who, best.kind = kind, best.dt = dt, early_best = early, late_best = late;
-                limit = std::min(limit, late);
-            } else {
-                second = std::min(second, early);
-            }
-        };
-        for (int j = 0; j < k; j++) {
-            int i = B.F[j];
-            double cap = B.line.cap(i, S.right.cap), rate = B.line.cap_rate[i];
-            double error = exit_error * (std::min(cap, size.largest) + 0.1 * size.largest);
-            if (S.a[j] - error > -S.da[j] * limit && (cap - S.a[j]) - error > (S.da[j] - rate) * limit) continue;
-            for (Kind kind : {TO_ZERO, TO_CAP}) {
-                double slack = kind == TO_CAP ? cap - S.a[j] : S.a[j], speed = kind == TO_CAP ? S.da[j] - rate : -S.da[j];
-                if (slack - error > speed * limit) continue;
-                double noise = slope_noise * (size.fastest / P.Q.length[i] + std::abs(rate));
-                if (speed <= 0.1 * noise) continue;
-                double early = std::max(slack - error, 0.0) / speed;
-                if (speed < 10.0 * noise) {
-                    second = std::min(second, 0.0);
-                    continue;
-                }
-                // Of two members of one row of A the constraint fixes the sum or the difference: both may reach a bound
-                // at once, always. Then either leaves, and the other stays, at its bound.
-                bool together = std::abs(speed - first_speed) <= noise && std::abs(slack - first_slack) <= ROUNDING * cap;
-                if (together && k == 2 && P.m == 1) continue;
-                if (slack <= error && speed * horizon <= exit_error * cap) continue;  // its rate is rounding: it rests there
-                first_slack = slack, first_speed = speed;
-                double dt = -error <= slack && slack <= ROUNDING * cap ? 0.0 : slack / speed;
-                found(j, kind, dt, early, (slack + error) / speed);
-            }
+class RatioTest {
+  public:
+    RatioTest(const Basis<Form> &B, const Solution<Form, double> &S, const Watch<Form> &watch, const Sizes &size,
+              double horizon)
+        : B_(B), S_(S), watch_(watch), size_(size), horizon_(horizon), margins_(watch.table[W::G]),
+          rates_(watch.table[W::DG]), norms_(watch.table[W::NORM]), sides_(watch.table[W::SIDE]),
+          exit_error_(FAST_EXIT * S.error_growth), slope_noise_(SLOPE_NOISE * S.error_growth),
+          margin_error_(ROUNDING * size.total), rate_error_(ROUNDING * size.rate) {
+        double eta = 0.0, deta = 0.0;
+        for (int h = 0; h < B.problem.m; h++) {
+            eta = std::max(eta, std::abs(S.eta[h]));
+            deta = std::max(deta, std::abs(S.deta[h]));
         }
-        int tied = -1;
-        double quickest = 0.0;
-        for (int start = 0; start < watch.count; start += CHUNK) {
-            int stop = std::min(start + CHUNK, watch.count);
-            if (possible(g + start, dg + start, reach + start, sides + start, stop - start, fixed, total, dfixed, dtotal,
-                         limit, ROUNDING) == 0)
-                continue;
-            for (int c = start; c < stop; c++) {
-                double side = sides[c], noise = dfixed + reach[c] * dtotal, speed = -side * dg[c], fast = speed + noise;
-                double slack = side * g[c], error = fixed + reach[c] * total;
-                if (slack - error - fast * limit > 0.0 || side == 0.0 || fast <= 0.0) continue;
-                if (slack <= error) {  // on its margin, as far as can be told: it enters at once, or rests there
-                    if (speed > std::max(noise, quickest)) tied = c, quickest = speed;
-                    continue;
-                }
-                double early = (slack - error) / fast;
-                if (speed <= noise) {
-                    second = std::min(second, early);
-                    continue;
-                }
-                if (best.kind == TO_MARGIN) {  // twins reach it together, always: the first leaves the other resting there
-                    int i = watch.near[c], j = watch.near[best.who];
-                    if (P.group[i] == P.group[j] && P.kappa[i] == P.kappa[j] && P.p[i] == P.p[j] && P.Q.alike(i, j, TWINS))
-                        continue;
-                }
-                found(c, TO_MARGIN, slack / speed, early, (slack + error) / (speed - noise));
-            }
-        }
-        if (tied >= 0) {
-            bool clear = (best.kind == TO_MARGIN || early_best > 0.0) && second > 0.0;
-            return {tied, TO_MARGIN, clear, 0.0};
-        }
-        if (within < horizon && late_best > within) {  // what happens later counts too
-            within = best.who >= 0 ? std::min(late_best, horizon) : horizon;
-            continue;
-        }
-        double end = horizon - B.line.end_tolerance;
-        if (best.who < 0 || best.dt > horizon) return {-1, NONE, std::min(early_best, second) > end, horizon};
-        best.clear = best.dt >= 0.0 && limit < second && limit < end;
-        return best;
+        fixed_margin_error_ = ROUNDING * (1.0 + eta);
+        fixed_rate_error_ = ROUNDING * deta;
     }
-}
+
+    // Find the first event. `guess` is how long it probably takes at most, which only saves time.
+    FastEvent find(double guess) {
+        double within = std::min(guess, horizon_);
+        while (true) {
+            begin(within);
+            for (int j = 0; j < B_.size(); j++) look_at_member(j);
+            look_at_watched();
+            if (tied_ >= 0) {
+                bool clear = (best_.kind == TO_MARGIN || earliest_of_best_ > 0.0) && second_ > 0.0;
+                return {tied_, TO_MARGIN, clear, 0.0};
+            }
+            bool more_counts = within < horizon_ && latest_of_best_ > within;
+            if (!more_counts) return verdict();
+            within = best_.who >= 0 ? std::min(latest_of_best_, horizon_) : horizon_;
+        }
+    }
+
+  private:
+    using W = Watch<Form>;
+    static constexpr int CHUNK = 16;  // watched samples tested together
+
+    void begin(double within) {
+        limit_ = within;
+        best_ = FastEvent();
+        earliest_of_best_ = latest_of_best_ = second_ = INF;
+        first_slack_ = INF;
+        first_speed_ = 0.0;
+        tied_ = -1;
+        quickest_ = 0.0;
+    }
+    void found(int who, Kind kind, double dt, double earliest, double latest) {
+        if (!(dt < best_.dt)) {
+            second_ = std::min(second_, earliest);
+            return;
+        }
+        second_ = std::min(second_, earliest_of_best_);
+        best_.who = who;
+        best_.kind = kind;
+        best_.dt = dt;
+        earliest_of_best_ = earliest;
+        latest_of_best_ = latest;
+        limit_ = std::min(limit_, latest);
+    }
+
+    // When the multiplier of member j reaches its bounds.
+    void look_at_member(int j) {
+        int i = B_.F[j];
+        double cap = B_.line.cap(i, S_.right.cap);
+        double rate = B_.line.cap_rate[i];
+        double error = exit_error_ * (std::min(cap, size_.largest) + 0.1 * size_.largest);
+        bool stays_above_zero = S_.a[j] - error > -S_.da[j] * limit_;
+        if (stays_above_zero && (cap - S_.a[j]) - error > (S_.da[j] - rate) * limit_) return;
+        for (Kind kind : {TO_ZERO, TO_CAP}) {
+            double slack = kind == TO_CAP ? cap - S_.a[j] : S_.a[j];
+            double speed = kind == TO_CAP ? S_.da[j] - rate : -S_.da[j];
+            if (slack - error > speed * limit_) continue;
+            double noise = slope_noise_ * (size_.fastest / B_.problem.Q.length[i] + std::abs(rate));
+            if (speed <= 0.1 * noise) continue;
+            double earliest = std::max(slack - error, 0.0) / speed;
+            if (speed < 10.0 * noise) {  // it may move, or not
+                second_ = std::min(second_, 0.0);
+                continue;
+            }
+            // Of two members of one row of A the constraint fixes the sum or the difference: both may reach a bound at
+            // once, always. Then either leaves, and the other stays, at its bound.
+            bool together = std::abs(speed - first_speed_) <= noise && std::abs(slack - first_slack_) <= ROUNDING * cap;
+            if (together && B_.size() == 2 && B_.problem.m == 1) continue;
+            bool rests = slack <= error && speed * horizon_ <= exit_error_ * cap;  // its rate is rounding
+            if (rests) continue;
+            first_slack_ = slack;
+            first_speed_ = speed;
+            bool at_bound = -error <= slack && slack <= ROUNDING * cap;
+            found(j, kind, at_bound ? 0.0 : slack / speed, earliest, (slack + error) / speed);
+        }
+    }
+    void look_at_watched() {
+        for (int start = 0; start < watch_.count; start += CHUNK) {
+            int stop = std::min(start + CHUNK, watch_.count);
+            int near = possible(margins_ + start, rates_ + start, norms_ + start, sides_ + start, stop - start,
+                                fixed_margin_error_, margin_error_, fixed_rate_error_, rate_error_, limit_, ROUNDING);
+            if (near == 0) continue;
+            for (int c = start; c < stop; c++) look_at_sample(c);
+        }
+    }
+    // When the watched sample c reaches its margin.
+    void look_at_sample(int c) {
+        double side = sides_[c];
+        double noise = fixed_rate_error_ + norms_[c] * rate_error_;
+        double speed = -side * rates_[c];
+        double fastest = speed + noise;
+        double slack = side * margins_[c];
+        double error = fixed_margin_error_ + norms_[c] * margin_error_;
+        if (slack - error - fastest * limit_ > 0.0 || side == 0.0 || fastest <= 0.0) return;
+        if (slack <= error) {  // on its margin, as far as can be told: it enters at once, or rests there
+            if (speed > std::max(noise, quickest_)) {
+                tied_ = c;
+                quickest_ = speed;
+            }
+            return;
+        }
+        double earliest = (slack - error) / fastest;
+        if (speed <= noise) {
+            second_ = std::min(second_, earliest);
+            return;
+        }
+        if (best_.kind == TO_MARGIN && are_twins(watch_.near[c], watch_.near[best_.who])) return;
+        found(c, TO_MARGIN, slack / speed, earliest, (slack + error) / (speed - noise));
+    }
+    // Whether two samples reach their margins together, always: the first that enters leaves the other resting there.
+    bool are_twins(int i, int j) const {
+        auto &P = B_.problem;
+        bool same = P.group[i] == P.group[j] && P.kappa[i] == P.kappa[j] && P.p[i] == P.p[j];
+        return same && P.Q.alike(i, j, TWINS);
+    }
+    FastEvent verdict() {
+        double end = horizon_ - B_.line.end_tolerance;
+        if (best_.who < 0 || best_.dt > horizon_) {
+            return {-1, NONE, std::min(earliest_of_best_, second_) > end, horizon_};
+        }
+        best_.clear = best_.dt >= 0.0 && limit_ < second_ && limit_ < end;
+        return best_;
+    }
+
+    const Basis<Form> &B_;
+    const Solution<Form, double> &S_;
+    const Watch<Form> &watch_;
+    const Sizes &size_;
+    const double horizon_;
+    const double *margins_, *rates_, *norms_, *sides_;  // of the watched samples
+    const double exit_error_, slope_noise_;
+    // Errors of a margin and of its rate: fixed, and times the norm of the sample.
+    double fixed_margin_error_, fixed_rate_error_;
+    const double margin_error_, rate_error_;
+
+    double limit_ = INF;  // nothing that cannot happen before this is looked at
+    FastEvent best_;
+    double earliest_of_best_ = INF, latest_of_best_ = INF, second_ = INF;  // second_: the earliest time of all others
+    double first_slack_ = INF, first_speed_ = 0.0;                         // of the member found last
+    int tied_ = -1;
+    double quickest_ = 0.0;
+};
 
 // In twice the precision: to which member of the margin set, or which sample; who enters comes as a candidate.
 struct Event {
@@ -132,116 +198,189 @@ struct Event {
     double g = 0;            // what is left of its gradient
 };
 
-// First multiplier of the margin set to reach a bound within the horizon.
+// Find the first multiplier of the margin set to reach a bound within the horizon.
 template <class Form>
 Event first_exit(const Basis<Form> &B, const Solution<Form, Twice> &S, double horizon, bool cautious) {
     Event best;
-    double merit = -INF, best_error = 0.0, size = 0.0, moved = 0.0;
-    auto reach = [&](int i) { return std::max(B.problem.reach[i], 1e-300); };
-    for (int j = 0; j < B.size(); j++) size = std::max(size, std::abs(S.a[1].hi[j]) * reach(B.F[j]));
+    double merit = -INF, best_error = 0.0;
+    auto norm = [&](int i) { return std::max(B.problem.norm[i], 1e-300); };
+    double fastest = 0.0;
+    for (int j = 0; j < B.size(); j++) fastest = std::max(fastest, std::abs(S.a[1].hi[j]) * norm(B.F[j]));
     // Where multipliers at their caps balance each other, all that is left of the rates of the margin set is rounding.
+    double capped = 0.0;
     for (int i = 0; i < B.problem.n; i++)
-        if (B.state[i] == LEFT) moved += std::abs(B.line.cap_rate[i]) * reach(i);
-    size = std::max(size, STILL / SLOPE_NOISE * moved);
+        if (B.state[i] == LEFT) capped += std::abs(B.line.cap_rate[i]) * norm(i);
+    fastest = std::max(fastest, STILL / SLOPE_NOISE * capped);
     for (int j = 0; j < B.size(); j++) {
         int i = B.F[j];
-        double a = S.a[0].hi[j], da = S.a[1].hi[j], cap = S.cap[i], rate = B.line.cap_rate[i];
-        double noise = SLOPE_NOISE * size / reach(i);
+        double a = S.a[0].hi[j];
+        double da = S.a[1].hi[j];
+        double cap = S.cap[i];
+        double rate = B.line.cap_rate[i];
+        double noise = SLOPE_NOISE * fastest / norm(i);
         for (Kind kind : {TO_ZERO, TO_CAP}) {
-            double slack = kind == TO_ZERO ? a : cap - a, speed = kind == TO_ZERO ? -da : da - rate;
-            if (speed <= (kind == TO_ZERO ? noise : noise + SLOPE_NOISE * std::abs(rate)) || slack > speed * horizon) continue;
-            double dt = std::max(slack, 0.0) / speed, worth = cautious ? -double(i) : speed / std::max(cap, 1e-300);
+            double slack = kind == TO_ZERO ? a : cap - a;
+            double speed = kind == TO_ZERO ? -da : da - rate;
+            double least = kind == TO_ZERO ? noise : noise + SLOPE_NOISE * std::abs(rate);
+            if (speed <= least || slack > speed * horizon) continue;
+            double dt = std::max(slack, 0.0) / speed;
+            double worth = cautious ? -double(i) : speed / std::max(cap, 1e-300);
             double error = ROUNDING * (kind == TO_ZERO ? std::abs(a) : cap) / speed;
             bool better = dt < best.dt || (dt == best.dt && worth > merit);
-            if (best.who >= 0 && dt != best.dt && std::abs(dt - best.dt) <= error + best_error) better = i < B.F[best.who];
-            if (better) best.who = j, best.kind = kind, best.dt = dt, merit = worth, best_error = error;
+            bool rounding_decides = best.who >= 0 && dt != best.dt && std::abs(dt - best.dt) <= error + best_error;
+            if (rounding_decides) better = i < B.F[best.who];
+            if (!better) continue;
+            best.who = j;
+            best.kind = kind;
+            best.dt = dt;
+            merit = worth;
+            best_error = error;
         }
     }
     return best;
 }
 
-// First sample to reach its margin no later than `before`, when sample `leaving` leaves it. One whose gradient does not
-// move, or moves by no more than what "dependent" neglects, rests where it is; then the others are looked at again.
+// The first sample to reach its margin no later than `before`, when sample `leaving` leaves it. One whose gradient does
+// not move, or moves by no more than what "dependent" neglects, rests where it is; then the others are looked at again.
 template <class Form>
-Event first_arrival(Basis<Form> &B, const Solution<Form, Twice> &S, double before, double horizon, bool cautious, int leaving) {
-    auto &P = B.problem;
-    double fastest = 0.0, terms = 0.0;
-    for (int i = 0; i < P.n; i++)
-        if (B.state[i] == LEFT) fastest = std::max(fastest, std::abs(B.line.cap_rate[i]));
-    for (int j = 0; j < B.size(); j++) {
-        fastest = std::max(fastest, std::abs(S.a[1].hi[j]));
-        terms += std::abs(S.a[1].hi[j]) * P.reach[B.F[j]];
+class FirstArrival {
+  public:
+    FirstArrival(Basis<Form> &B, const Solution<Form, Twice> &S, double before, double horizon, bool cautious,
+                 int leaving)
+        : B_(B), S_(S), before_(before), horizon_(horizon), cautious_(cautious), leaving_(leaving),
+          resting_(B.problem.n, 0), earliest_(B.problem.n) {
+        for (int i = 0; i < B.problem.n; i++)
+            if (B.state[i] == LEFT) fastest_ = std::max(fastest_, std::abs(B.line.cap_rate[i]));
+        for (int j = 0; j < B.size(); j++) {
+            fastest_ = std::max(fastest_, std::abs(S.a[1].hi[j]));
+            terms_ += std::abs(S.a[1].hi[j]) * B.problem.norm[B.F[j]];
+        }
     }
-    std::vector<char> resting(P.n, 0);
-    Vector earliest(P.n);
-    struct Near {
+    Event find() {
+        while (true) {
+            double bound = bound_times();
+            bool all_move = look_closely(bound);
+            if (near_.empty() && all_move) return {};
+            while (!near_.empty()) {
+                auto [position, dt] = earliest_near();
+                if (position < 0 || dt > before_) break;
+                auto [i, g, dg] = near_[position];
+                if (dt == before_ && !(cautious_ && i < leaving_)) break;
+                double pivot = B_.sharp_candidate(i).pivot;
+                double negligible = B_.negligible(i);
+                bool moves = pivot > negligible || std::abs(dg) > 10 * negligible * fastest_;
+                if (moves) return {TO_MARGIN, i, dt, pivot <= negligible, g + dt * dg};
+                resting_[i] = 1;
+                all_move = false;
+                near_.erase(near_.begin() + position);
+            }
+            if (all_move) return {};
+        }
+    }
+
+  private:
+    struct Near {  // a sample that may be first: its gradient and the rate of that, rounded once
         int i;
         double g, dg;
     };
-    std::vector<Near> near;
-    while (true) {
-        // Who may be first: its earliest possible time is no later than the latest possible time of every other.
-        double bound = std::min(before, horizon);
-        for (int i = 0; i < P.n; i++) {
-            earliest[i] = INF;
-            if (B.state[i] >= MARGIN || resting[i]) continue;
-            double side = B.state[i] == RIGHT ? 1.0 : -1.0, slack = side * S.g[0][i], speed = -side * S.g[1][i];
-            if (speed + S.g_error[1][i] <= 0.0) continue;
-            earliest[i] = std::max(slack - S.g_error[0][i], 0.0) / (speed + S.g_error[1][i]);
-            if (speed - S.g_error[1][i] > 0.0)
-                bound = std::min(bound, std::max(slack + S.g_error[0][i], 0.0) / (speed - S.g_error[1][i]));
-        }
-        near.clear();
-        bool settled = true;
-        for (int i = 0; i < P.n; i++) {
-            if (!(earliest[i] <= bound)) continue;
-            double g, dg, size;
-            S.precisely(B, i, g, dg, size);
-            double away = B.state[i] == RIGHT ? -dg : dg;
-            if (away > SLOPE_ZERO * (size + P.reach[i] * terms)) near.push_back({i, g, dg});
-            else resting[i] = 1, settled = false;
-        }
-        if (near.empty() && settled) return {};
-        while (!near.empty()) {
-            int best = -1;
-            double best_dt = INF, merit = -INF;
-            for (size_t c = 0; c < near.size(); c++) {
-                double side = B.state[near[c].i] == RIGHT ? 1.0 : -1.0, slack = side * near[c].g, speed = -side * near[c].dg;
-                if (speed <= 0.0 || slack > speed * horizon) continue;
-                double dt = std::max(slack, 0.0) / speed, worth = cautious ? -double(near[c].i) : speed;
-                if (dt < best_dt || (dt == best_dt && worth > merit)) best = int(c), best_dt = dt, merit = worth;
-            }
-            if (best < 0 || best_dt > before || (best_dt == before && !(cautious && near[best].i < leaving))) break;
-            auto [i, g, dg] = near[best];
-            double pivot = B.sharp_candidate(i).pivot, negligible = B.negligible(i);
-            if (pivot > negligible || std::abs(dg) > 10 * negligible * fastest)
-                return {TO_MARGIN, i, best_dt, pivot <= negligible, g + best_dt * dg};
-            resting[i] = 1, settled = false;
-            near.erase(near.begin() + best);
-        }
-        if (settled) return {};
-    }
-}
+    double side_of(int i) const { return B_.state[i] == RIGHT ? 1.0 : -1.0; }  // on which its gradient has to be
 
-// First multiplier to reach a bound when the margin set moves along v at fixed t: position (-1: none), and step.
+    // Find the earliest time at which each sample may arrive; return the latest at which the first may: no later one
+    // counts.
+    double bound_times() {
+        double bound = std::min(before_, horizon_);
+        for (int i = 0; i < B_.problem.n; i++) {
+            earliest_[i] = INF;
+            if (B_.state[i] >= MARGIN || resting_[i]) continue;
+            double slack = side_of(i) * S_.g[0][i];
+            double speed = -side_of(i) * S_.g[1][i];
+            double error = S_.g_error[0][i];
+            double speed_error = S_.g_error[1][i];
+            if (speed + speed_error <= 0.0) continue;
+            earliest_[i] = std::max(slack - error, 0.0) / (speed + speed_error);
+            if (speed - speed_error > 0.0)
+                bound = std::min(bound, std::max(slack + error, 0.0) / (speed - speed_error));
+        }
+        return bound;
+    }
+    // Compute those that may be first precisely. Returns whether all of them move.
+    bool look_closely(double bound) {
+        bool all_move = true;
+        near_.clear();
+        for (int i = 0; i < B_.problem.n; i++) {
+            if (!(earliest_[i] <= bound)) continue;
+            double g, dg, size;
+            S_.precisely(B_, i, g, dg, size);
+            double towards = -side_of(i) * dg;
+            if (towards > SLOPE_ZERO * (size + B_.problem.norm[i] * terms_)) {
+                near_.push_back({i, g, dg});
+            } else {
+                resting_[i] = 1;
+                all_move = false;
+            }
+        }
+        return all_move;
+    }
+    // Find the position of the earliest of them, -1 for none, and its time. Of those that are tied the fastest goes
+    // first, with caution the lowest index.
+    std::pair<int, double> earliest_near() const {
+        int best = -1;
+        double best_dt = INF, merit = -INF;
+        for (size_t c = 0; c < near_.size(); c++) {
+            auto [i, g, dg] = near_[c];
+            double slack = side_of(i) * g;
+            double speed = -side_of(i) * dg;
+            if (speed <= 0.0 || slack > speed * horizon_) continue;
+            double dt = std::max(slack, 0.0) / speed;
+            double worth = cautious_ ? -double(i) : speed;
+            if (dt < best_dt || (dt == best_dt && worth > merit)) {
+                best = int(c);
+                best_dt = dt;
+                merit = worth;
+            }
+        }
+        return {best, best_dt};
+    }
+
+    Basis<Form> &B_;
+    const Solution<Form, Twice> &S_;
+    const double before_, horizon_;
+    const bool cautious_;
+    const int leaving_;
+    double fastest_ = 0.0, terms_ = 0.0;  // the fastest multiplier; sizes of the terms of the rates of gradients
+    std::vector<char> resting_;
+    Vector earliest_;
+    std::vector<Near> near_;
+};
+
+// A multiplier that reaches a bound when the margin set moves along v at fixed t: position (-1: none), and step.
 struct Block {
     int position = -1;
     Set to = RIGHT;
     double step = INF;
 };
+// Find the first one; of those that are as good as first, the fastest: it has the largest pivot (Harris).
 inline Block first_block(const double *a, const Vector &cap, const Vector &v, double tolerance) {
-    double noise = 0.0, largest = 0.0, longest = INF, fastest = 0.0;
+    double noise = 0.0, largest = 0.0;
     int k = int(v.size());
-    for (int j = 0; j < k; j++) noise = std::max(noise, 1e-8 * std::abs(v[j])), largest = std::max(largest, a[j]);
-    auto room = [&](int j) { return std::max(v[j] < 0 ? a[j] : cap[j] - a[j], 0.0); };
-    for (int j = 0; j < k; j++)
-        if (std::abs(v[j]) > noise)
-            longest = std::min(longest, (room(j) + tolerance * std::min(cap[j], largest)) / std::abs(v[j]));
+    for (int j = 0; j < k; j++) {
+        noise = std::max(noise, 1e-8 * std::abs(v[j]));
+        largest = std::max(largest, a[j]);
+    }
+    auto slack = [&](int j) { return std::max(v[j] < 0 ? a[j] : cap[j] - a[j], 0.0); };
+    double longest = INF;
+    for (int j = 0; j < k; j++) {
+        if (std::abs(v[j]) <= noise) continue;
+        double allowed = tolerance * std::min(cap[j], largest);
+        longest = std::min(longest, (slack(j) + allowed) / std::abs(v[j]));
+    }
     Block best;
-    for (int j = 0; j < k; j++) {  // of those that are as good as first, the fastest: the largest pivot (Harris)
+    double fastest = 0.0;
+    for (int j = 0; j < k; j++) {
         double speed = std::abs(v[j]);
-        if (speed <= noise || room(j) / speed > longest || speed <= fastest) continue;
-        best = {j, v[j] < 0 ? RIGHT : LEFT, room(j) / speed}, fastest = speed;
+        if (speed <= noise || slack(j) / speed > longest || speed <= fastest) continue;
+        best = {j, v[j] < 0 ? RIGHT : LEFT, slack(j) / speed};
+        fastest = speed;
     }
     return best;
 }

@@ -18,18 +18,19 @@ template <class Real>
 class Factor {
   public:
     int size() const { return k_; }
-    Real &at(int i, int j) { return R_[size_t(i) * apart_ + j]; }
-    const Real &at(int i, int j) const { return R_[size_t(i) * apart_ + j]; }
+    Real &at(int i, int j) { return R_[size_t(i) * stride_ + j]; }
+    const Real &at(int i, int j) const { return R_[size_t(i) * stride_ + j]; }
     void clear() { k_ = 0; }
-    void copy(const Factor &from) {  // what is in use of it
-        clear(), reserve(from.k_);
+    void copy(const Factor &from) {  // only what is in use of it
+        clear();
+        reserve(from.k_);
         k_ = from.k_;
         for (int i = 0; i < k_; i++) std::copy(&from.at(i, i), &from.at(i, k_ - 1) + 1, &at(i, i));
     }
 
-    void forward(Real *x) const {  // R'x = x
+    void forward(Real *x) const {  // solve R'x = x
         if constexpr (std::is_same_v<Real, double>) {
-            solve_down(R_.data(), apart_, k_, x);
+            solve_down(R_.data(), stride_, k_, x);
         } else {
             for (int i = 0; i < k_; i++) {
                 for (int j = 0; j < i; j++) x[i] -= at(j, i) * x[j];
@@ -37,9 +38,9 @@ class Factor {
             }
         }
     }
-    void backward(Real *x) const {  // R x = x
+    void backward(Real *x) const {  // solve R x = x
         if constexpr (std::is_same_v<Real, double>) {
-            solve_up(R_.data(), apart_, k_, x);
+            solve_up(R_.data(), stride_, k_, x);
         } else {
             for (int i = k_ - 1; i >= 0; i--) {
                 for (int j = i + 1; j < k_; j++) x[i] -= at(i, j) * x[j];
@@ -47,9 +48,12 @@ class Factor {
             }
         }
     }
-    void solve(Real *x) const { forward(x), backward(x); }
+    void solve(Real *x) const {
+        forward(x);
+        backward(x);
+    }
 
-    // New last column; `column` is that of M after `forward`, pivot the square of its diagonal element.
+    // Append a last column: `column` is that of M after `forward`, pivot the square of its diagonal element.
     void append(const Real *column, Real pivot) {
         reserve(k_ + 1);
         for (int j = 0; j < k_; j++) at(j, k_) = column[j];
@@ -57,6 +61,7 @@ class Factor {
         k_++;
     }
 
+    // Remove row and column r of M.
     void remove(int r) {
         removed_.resize(size_t(k_) + 1);
         Real *v = removed_.data();
@@ -64,7 +69,10 @@ class Factor {
         for (int j = 0; j < r; j++) std::copy(&at(j, r + 1), &at(j, k_ - 1) + 1, &at(j, r));
         // Behind r the factor T of the trailing block becomes that of T'T + v'v, v the removed row.
         for (int j = r + 1; j < k_; j++) {
-            Real first = v[j - r - 1], h = root(at(j, j) * at(j, j) + first * first), c = at(j, j) / h, s = first / h;
+            Real first = v[j - r - 1];
+            Real h = root(at(j, j) * at(j, j) + first * first);
+            Real c = at(j, j) / h;
+            Real s = first / h;
             at(j - 1, j - 1) = h;
             if constexpr (std::is_same_v<Real, double>) {
                 rotate(&at(j, j) + 1, &at(j - 1, j), v + j - r, c, s, k_ - j - 1);
@@ -99,21 +107,26 @@ class Factor {
   private:
     void reserve(int k) {
         if (k <= rows_) return;
-        int rows = std::max(k, std::max(128, 2 * rows_)), apart = rows + 8;  // a power of two apart would share lines
-        Lines<Real> grown(size_t(rows) * apart);
-        for (int i = 0; i < k_; i++) std::copy(&at(i, i), &at(i, k_ - 1) + 1, &grown[size_t(i) * apart + i]);
+        int rows = std::max(k, std::max(128, 2 * rows_));
+        int stride = rows + 8;  // with a power of two, rows would share lines of the cache
+        Lines<Real> grown(size_t(rows) * stride);
+        for (int i = 0; i < k_; i++) std::copy(&at(i, i), &at(i, k_ - 1) + 1, &grown[size_t(i) * stride + i]);
         R_.swap(grown);
-        rows_ = rows, apart_ = apart;
+        rows_ = rows;
+        stride_ = stride;
     }
 
-    int k_ = 0, rows_ = 0, apart_ = 0;
+    int k_ = 0, rows_ = 0, stride_ = 0;
     Lines<Real> R_, removed_;
 };
 
 // The small symmetric positive definite system S x = r of the equality rows, by Cholesky's method in place.
 class Small {
   public:
-    void resize(int m) { m_ = m, S_.assign(size_t(m) * m, 0.0); }
+    void resize(int m) {
+        m_ = m;
+        S_.assign(size_t(m) * m, 0.0);
+    }
     double &operator()(int g, int h) { return S_[size_t(g) * m_ + h]; }
     void factor() {
         for (int i = 0; i < m_; i++)

@@ -24,7 +24,7 @@ struct Slots {
 
 // Squares of the samples' lengths and what follows from them; the shift is what is typical of them.
 struct Lengths {
-    std::vector<double> diagonal, reach, length;  // Q_ii, sqrt(Q_ii), sqrt(Q_ii + shift)
+    std::vector<double> diagonal, norm, length;  // Q_ii, sqrt(Q_ii), sqrt(Q_ii + shift)
     double longest = 0.0, shift = 1.0;
 
     void set(std::vector<double> squares) {
@@ -34,8 +34,9 @@ struct Lengths {
         double mean = diagonal.empty() ? 0.0 : sum / double(diagonal.size());
         shift = mean > 0.0 ? mean : 1.0;
         for (double x : diagonal) {
-            reach.push_back(std::sqrt(x)), length.push_back(std::sqrt(x + shift));
-            longest = std::max(longest, reach.back());
+            norm.push_back(std::sqrt(x));
+            length.push_back(std::sqrt(x + shift));
+            longest = std::max(longest, norm.back());
         }
     }
 };
@@ -86,40 +87,42 @@ class Gram : public Lengths {
             slots.start[j] = int64_t(F[j]) * n;
             for (int q = 0; q < rows; q++) coef[q][j] *= sign[F[j]];
         }
-        add_rows(K, slots.start.data(), int(F.size()), coef[0], coef.apart(), rows, n, out[0], out.apart());
+        add_rows(K, slots.start.data(), int(F.size()), coef[0], coef.stride(), rows, n, out[0], out.stride());
         for (int q = 0; q < rows; q++)
             for (int i = 0; i < n; i++) out[q][i] *= sign[i];
     }
 
     // ---- products with the samples that are watched (see watch.hpp): rows of the margin set, in K or in a block
-    size_t block(int rows, int apart) const { return size_t(rows) * apart; }
+    size_t block(int rows, int stride) const { return size_t(rows) * stride; }
     void watch_all(const Indices &F, Slots &slots, int room) const {
         slots.flat = K;
         slots.start.assign(F.size() + room, 0);
         for (size_t j = 0; j < F.size(); j++) slots.start[j] = int64_t(F[j]) * n;
     }
-    void watch_some(const Indices &F, const Indices &near, int count, int apart, int room, double *to, Slots &slots) const {
+    void watch_some(const Indices &F, const Indices &near, int count, int stride, int room, double *to,
+                    Slots &slots) const {
         slots.flat = to;
         slots.start.resize(F.size() + room);
         for (size_t j = 0; j < F.size(); j++) slots.start[j] = int64_t(F[j]) * n;
-        gather_rows(K, slots.start.data(), int(F.size()), near.data(), count, to, apart);
-        for (size_t j = 0; j < slots.start.size(); j++) slots.start[j] = int64_t(j) * apart;
+        gather_rows(K, slots.start.data(), int(F.size()), near.data(), count, to, stride);
+        for (size_t j = 0; j < slots.start.size(); j++) slots.start[j] = int64_t(j) * stride;
     }
     void enters(int i, int k, bool everything, const Indices &near, int count, double *to, Slots &slots) const {
         if (everything) slots.start[k] = int64_t(i) * n;
         else gather(i, near, count, to + slots.start[k]);
     }
-    void leaves(int r, int k, Slots &slots) const {  // k are left; its slot becomes the first free one
+    void leaves(int r, int k, Slots &slots) const {  // k remain; the slot of the leaver becomes the first free one
         std::rotate(slots.start.begin() + r, slots.start.begin() + r + 1, slots.start.begin() + k + 1);
     }
-    void widen(int i, const Indices &F, int column, double *to, const Slots &slots) const {  // i just left F
+    // Add a column for i, which just left F.
+    void widen(int i, const Indices &F, int column, double *to, const Slots &slots) const {
         const double *r = row(i);
         for (size_t j = 0; j < F.size(); j++) to[slots.start[j] + column] = r[F[j]];
         to[slots.start[F.size()] + column] = r[i];
     }
     // Rates of Q a of the watched samples; w is not used, cap_dg what those at their cap contribute.
-    void rates(const Indices &F, const double *da, double *coef, Table &, const Slots &slots, const Indices &, int count,
-               const double *signs, const double *cap_dg, double *dg) const {
+    void rates(const Indices &F, const double *da, double *coef, Table &, const Slots &slots, const Indices &,
+               int count, const double *signs, const double *cap_dg, double *dg) const {
         for (size_t j = 0; j < F.size(); j++) coef[j] = sign[F[j]] * da[j];
         std::fill(dg, dg + count, 0.0);
         add_rows(slots.flat, slots.start.data(), int(F.size()), coef, 0, 1, count, dg, 0);
@@ -130,8 +133,8 @@ class Gram : public Lengths {
     }
     // The cap of sample i, moving at this rate, joins those that contribute; `products` holds its row, columns up to
     // count; those of the margin set are in columns from `base` on.
-    void cap_rate_changes(int i, double rate, const double *products, const Indices &near, int count, int base, int last,
-                          const double *signs, double *cap_dg, Table &) const {
+    void cap_rate_changes(int i, double rate, const double *products, const Indices &near, int count, int base,
+                          int last, const double *signs, double *cap_dg, Table &) const {
         add_signed(cap_dg, rate * sign[i], signs, products, count);
         for (int c = base; c < last; c++) cap_dg[c] += rate * sign[i] * signs[c] * row(i)[near[c]];
     }
@@ -148,7 +151,7 @@ class Gram : public Lengths {
 // Rows of the table of slopes: w, its rate; behind them the centres of the groups.
 enum Slopes { W, DW, CENTRES };
 
-// What dense and sparse features share; `Derived::each(i, f)` calls f(feature, value) for all of sample i.
+// The common part of dense and sparse features; `Derived::each(i, f)` calls f(feature, value) for all of sample i.
 template <class Derived>
 class Features : public Lengths {
   public:
@@ -224,24 +227,25 @@ class Dense : public Features<Dense> {
     double times(int i, const double *w) const { return dot(row(i), w, d); }
     bool alike(int i, int j, double) const { return std::equal(row(i), row(i) + d, row(j)); }
 
-    void products(const Indices &F, Table &coef, int rows, const double *const *at_cap, Table &w, Slots &slots, Table &out) {
+    void products(const Indices &F, Table &coef, int rows, const double *const *at_cap, Table &w, Slots &slots,
+                  Table &out) {
         slopes(F, coef, rows, at_cap, w);
         slots.start.resize(d);
         for (int c = 0; c < d; c++) slots.start[c] = int64_t(c) * n;
         for (int q = 0; q < rows; q++) std::fill(out[q], out[q] + n, 0.0);
-        add_rows(flat_.data(), slots.start.data(), d, w[0], w.apart(), rows, n, out[0], out.apart());
+        add_rows(flat_.data(), slots.start.data(), d, w[0], w.stride(), rows, n, out[0], out.stride());
     }
-    size_t block(int, int apart) const { return size_t(d) * apart; }
+    size_t block(int, int stride) const { return size_t(d) * stride; }
     void watch_all(const Indices &, Slots &slots, int) const {
         slots.flat = flat_.data();
         slots.start.resize(d);
         for (int c = 0; c < d; c++) slots.start[c] = int64_t(c) * n;
     }
-    void watch_some(const Indices &, const Indices &near, int count, int apart, int, double *to, Slots &slots) const {
+    void watch_some(const Indices &, const Indices &near, int count, int stride, int, double *to, Slots &slots) const {
         slots.flat = to;
         slots.start.resize(d);
         for (int c = 0; c < d; c++) {
-            slots.start[c] = int64_t(c) * apart;
+            slots.start[c] = int64_t(c) * stride;
             for (int i = 0; i < count; i++) to[slots.start[c] + i] = flat_[size_t(c) * n + near[i]];
         }
     }
@@ -275,8 +279,11 @@ class Sparse : public Features<Sparse> {
         for (int64_t c = ptr_[i]; c < ptr_[i + 1]; c++) f(columns_[c], values_[c]);
     }
     bool alike(int i, int j, double) const {
-        int64_t a = ptr_[i], b = ptr_[j], size = ptr_[i + 1] - a;
-        return ptr_[j + 1] - b == size && std::equal(columns_.data() + a, columns_.data() + a + size, columns_.data() + b) &&
+        int64_t a = ptr_[i];
+        int64_t b = ptr_[j];
+        int64_t size = ptr_[i + 1] - a;
+        return ptr_[j + 1] - b == size &&
+               std::equal(columns_.data() + a, columns_.data() + a + size, columns_.data() + b) &&
                std::equal(values_.data() + a, values_.data() + a + size, values_.data() + b);
     }
     void products(const Indices &F, Table &coef, int rows, const double *const *at_cap, Table &w, Slots &, Table &out) {

@@ -26,25 +26,26 @@ using Lines = std::vector<T, OnLine<T>>;
 class Table {
   public:
     void resize(int rows, int width) {  // what was there before is lost where it grows
-        if (rows == rows_ && width <= apart_) return;
-        rows_ = rows, apart_ = (width + 7) / 8 * 8;
-        values_.assign(size_t(rows_) * apart_, 0.0);
+        if (rows == rows_ && width <= stride_) return;
+        rows_ = rows;
+        stride_ = (width + 7) / 8 * 8;
+        values_.assign(size_t(rows_) * stride_, 0.0);
     }
     void widen(int width) {  // what was there stays
-        if (width <= apart_) return;
+        if (width <= stride_) return;
         Table wider;
-        wider.resize(rows_, width > 2 * apart_ ? width : 2 * apart_);
+        wider.resize(rows_, width > 2 * stride_ ? width : 2 * stride_);
         for (int r = 0; r < rows_; r++)
-            for (int c = 0; c < apart_; c++) wider[r][c] = (*this)[r][c];
+            for (int c = 0; c < stride_; c++) wider[r][c] = (*this)[r][c];
         *this = std::move(wider);
     }
-    double *operator[](int r) { return values_.data() + size_t(r) * apart_; }
-    const double *operator[](int r) const { return values_.data() + size_t(r) * apart_; }
-    int apart() const { return apart_; }
+    double *operator[](int r) { return values_.data() + size_t(r) * stride_; }
+    const double *operator[](int r) const { return values_.data() + size_t(r) * stride_; }
+    int stride() const { return stride_; }
     int rows() const { return rows_; }
 
   private:
-    int rows_ = 0, apart_ = 0;
+    int rows_ = 0, stride_ = 0;
     Lines<double> values_;
 };
 

@@ -1,4 +1,4 @@
-// What a tracker finds out, segment by segment.
+// The log of a tracker: its segments, one after the other.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -26,8 +26,17 @@ struct Log {
     std::vector<int64_t> outside;  // segments with a multiplier that may be so far outside its box that it shows
 
     void clear() {
-        first.clear(), last.clear(), ptr.assign(1, 0), index.clear(), a_first.clear(), a_last.clear();
-        eta.clear(), value.clear(), w.clear(), changes.clear(), outside.clear();
+        first.clear();
+        last.clear();
+        ptr.assign(1, 0);
+        index.clear();
+        a_first.clear();
+        a_last.clear();
+        eta.clear();
+        value.clear();
+        w.clear();
+        changes.clear();
+        outside.clear();
     }
     int64_t segments() const { return int64_t(first.size()); }
     void begin_segment(double from, double to) {
@@ -35,13 +44,16 @@ struct Log {
             auto next = std::lower_bound(at.begin(), at.end(), first.back());
             if (next == at.end() || *next > last.back()) drop_segment();
         }
-        first.push_back(from), last.push_back(to);
+        first.push_back(from);
+        last.push_back(to);
     }
-    void drop_segment() {  // the last one
+    void drop_segment() {  // drop the last one
         size_t s = first.size();
         if (!outside.empty() && outside.back() == int64_t(s) - 1) outside.pop_back();
         ptr.pop_back();
-        index.resize(ptr.back()), a_first.resize(ptr.back()), a_last.resize(ptr.back());
+        index.resize(ptr.back());
+        a_first.resize(ptr.back());
+        a_last.resize(ptr.back());
         for (auto *x : {&first, &last, &eta, &value, &w}) x->resize(x->size() / s * (s - 1));
         for (auto x = changes.rbegin(); x != changes.rend() && x->segment == int64_t(s); ++x) x->segment--;
     }

@@ -4,8 +4,8 @@
 
 namespace core {
 
-// Segments `lines[j]` to `lines[j + 1]` are those of line j. Each goes from the knot `first` of it to the one behind. Of
-// all knots: where they are (0 to 1 along their line), sets, multipliers of all n samples, eta and w.
+// Segments `lines[j]` to `lines[j + 1]` are those of line j. Each goes from the knot `first` of it to the one behind.
+// Of all knots: where they are (0 to 1 along their line), sets, multipliers of all n samples, eta and w.
 struct Followed {
     std::vector<int64_t> lines{0}, first;
     Vector u, alpha, eta, w;
@@ -18,8 +18,9 @@ class Many {
   public:
     Followed out;
 
-    // Caps at t are (1 - t) first + t last; but 0 all along of samples that are OUT of a line. Where eta jumps by no more
-    // than `apart` a segment ends at the knot where the next begins; multipliers are at a bound up to `at_bound` of a cap.
+    // Caps at t are (1 - t) first + t last; but 0 all along of samples that are OUT of a line. Where eta jumps by no
+    // more than `apart` a segment ends at the knot where the next begins; multipliers are at a bound up to `at_bound`
+    // of a cap.
     Many(Tracker<Form> &tracker, Vector first, Vector last, int width, int64_t limit, double apart, double at_bound)
         : T_(tracker), caps_{std::move(first), std::move(last)}, width_(width), limit_(limit), apart_(apart),
           at_bound_(at_bound) {}
@@ -28,22 +29,25 @@ class Many {
     void follow(std::vector<int8_t> sets, Indices margin, double from, double to) {
         Log &log = T_.B.log;
         log = Log();
-        log.keep = true, log.width = width_;
+        log.keep = true;
+        log.width = width_;
         bool found = false;
         try {
-            found = set_out(sets, std::move(margin), from, to) && T_.run(limit_, 1e6) == Stop::END && log.segments() > 0;
+            bool taken = set_out(sets, std::move(margin), from, to);
+            found = taken && T_.run(limit_, 1e6) == Stop::END && log.segments() > 0;
         } catch (const Refused &) {
         }
         lines_.push_back({found ? std::move(log) : Log(), std::move(sets), from, to});
         out.failed.push_back(!found);
         log = Log();
     }
-    // Write down what was found; memory is asked for once.
+    // Write all lines down into `out`; memory is asked for once.
     void finish() {
         size_t n = caps_[0].size(), knots = 0;
         for (const auto &line : lines_)
             for (int64_t s = 0; s < line.log.segments(); s++) knots += ends(line.log, s) ? 2 : 1;
-        out.alpha.reserve(knots * n), out.sets.reserve(knots * n);
+        out.alpha.reserve(knots * n);
+        out.sets.reserve(knots * n);
         for (auto &line : lines_) {
             expand(line);
             out.lines.push_back(int64_t(out.first.size()));
@@ -65,7 +69,8 @@ class Many {
             for (size_t i = 0; i < sets.size(); i++)
                 if (sets[i] == OUT) line.base[b][i] = 0.0;
         }
-        line.phi[0] = Affine::between(1.0 - from, 1.0 - to), line.phi[1] = Affine::between(from, to);
+        line.phi[0] = Affine::between(1.0 - from, 1.0 - to);
+        line.phi[1] = Affine::between(from, to);
         line.cap_rate.resize(sets.size());
         for (size_t i = 0; i < sets.size(); i++) line.cap_rate[i] = (to - from) * (line.base[1][i] - line.base[0][i]);
         line.e.assign(T_.problem.m, Affine::between(0.0, 0.0));
@@ -84,7 +89,8 @@ class Many {
         for (int64_t s = 0; s < log.segments(); s++) {
             for (; change != log.changes.end() && change->segment <= s; ++change) sets[change->sample] = change->now;
             double t[2] = {at(log.first[s]), at(log.last[s])};
-            out.first.push_back(int64_t(out.u.size())), out.free.push_back(is_free(log, s, 0.5 * (t[0] + t[1])));
+            out.first.push_back(int64_t(out.u.size()));
+            out.free.push_back(is_free(log, s, 0.5 * (t[0] + t[1])));
             knot(sets, log, s, 0, t[0]);
             if (ends(log, s)) knot(sets, log, s, 1, t[1]);
         }
@@ -100,7 +106,8 @@ class Many {
     }
     bool is_free(const Log &log, int64_t s, double t) const {
         for (int64_t e = log.ptr[s]; e < log.ptr[s + 1]; e++) {
-            double a = 0.5 * (log.a_first[e] + log.a_last[e]), top = cap(log.index[e], t);
+            double a = 0.5 * (log.a_first[e] + log.a_last[e]);
+            double top = cap(log.index[e], t);
             if (std::min(a, top - a) > at_bound_ * top) return true;
         }
         return false;

@@ -5,6 +5,7 @@
 #pragma once
 #include <cmath>
 #include <cstddef>
+#include <type_traits>
 #include <vector>
 
 namespace core {
@@ -17,6 +18,17 @@ struct Twice {
 
 inline double rounded(double x) { return x; }
 inline double rounded(Twice x) { return x.hi + x.lo; }
+
+// x as a number of another precision: rounded, or as it is.
+template <class Number>
+Number narrowed(double x) {
+    return x;
+}
+template <class Number>
+Number narrowed(Twice x) {
+    if constexpr (std::is_same_v<Number, double>) return rounded(x);
+    else return x;
+}
 
 inline Twice two_sum(double a, double b) {
     double s = a + b, z = s - a;
@@ -43,6 +55,15 @@ inline Twice operator/(Twice a, Twice b) {
 inline Twice &operator+=(Twice &a, Twice b) { return a = a + b; }
 inline Twice &operator-=(Twice &a, Twice b) { return a = a - b; }
 
+template <class Real>
+double magnitude(Real x) {
+    return std::abs(rounded(x));
+}
+template <class Real>
+bool less(Real a, Real b) {
+    return rounded(a - b) < 0.0;
+}
+
 // x + a b, for doubles a, b and for numbers in twice the precision.
 inline Twice add_product(Twice x, double a, double b) {
     Twice p = two_prod(a, b), s = two_sum(x.hi, p.hi);
@@ -66,10 +87,16 @@ inline Twice root(Twice a) {
 // A vector of such numbers, their two parts apart, as the vector units want them.
 struct Pair {
     std::vector<double> hi, lo;
-    void assign(size_t size) { hi.assign(size, 0.0), lo.assign(size, 0.0); }
+    void assign(size_t size) {
+        hi.assign(size, 0.0);
+        lo.assign(size, 0.0);
+    }
     size_t size() const { return hi.size(); }
     Twice operator[](size_t i) const { return {hi[i], lo[i]}; }
-    void set(size_t i, Twice x) { hi[i] = x.hi, lo[i] = x.lo; }
+    void set(size_t i, Twice x) {
+        hi[i] = x.hi;
+        lo[i] = x.lo;
+    }
     double at(size_t i) const { return hi[i] + lo[i]; }
 };
 

@@ -33,15 +33,16 @@ constexpr double VALUE_ERROR = 1e-10;
 constexpr double INFEASIBLE = 1e-6;
 // What twice the precision leaves of terms that cancel, relative to them: 1e-32 a sum, and a hundred sums.
 constexpr double LEFT_OF_TERMS = 1e-30;
-// The same as INFEASIBLE, where shifted targets of the margin set are put back at the beginning of a line.
+// Like INFEASIBLE, a limit of violations, where shifted targets of the margin set are put back at the beginning of a line.
 constexpr double SETTLED = 1e-10;
 // An event this close to the end of a line of length 1 is the end of the line.
 constexpr double END_OF_LINE = 1e-13;
 // Where a line is left once w = 0, every margin is reached there at once: what is this close to it happens there.
 constexpr double END_TIE = 1e-9;
-// A sample depends on the margin set when its squared pivot is below this share of (sqrt(Q_ii) + sum |u_j| sqrt(Q_jj))^2,
-// u the combination that reproduces it. Entries of a kernel matrix are rounded to 1e-16, so a smaller pivot cannot be
-// told from zero; with features the pivot is the squared norm of a residual vector, itself known to 1e-15.
+// A sample depends on the margin set when its squared pivot is below this share of (sqrt(Q_ii) + sum |u_j|
+// sqrt(Q_jj))^2, u the combination that reproduces it. Entries of a kernel matrix are rounded to 1e-16, so a smaller
+// pivot cannot be told from zero; with features the pivot is the squared norm of a residual vector, itself known to
+// 1e-15.
 constexpr double DEPENDENT_KERNEL = 2e-15;
 constexpr double DEPENDENT_FEATURES = 1e-30;
 // A squared pivot below this share of the diagonal is a difference of numbers that cancel: it is computed once more.
@@ -54,14 +55,15 @@ constexpr double LEAST_PIVOT = 1e-7;  // of who has entered: rounding errors of 
 constexpr double FAST_SUMS = 1e-9;    // these errors, relative to the sums of multipliers that must balance
 constexpr double FAST_ERROR = 1e-10;  // bound on the rounding error of a margin, absolute
 constexpr double FAST_SHIFT = 1e-9;   // the same, relative to what the typical sample at its cap adds to its own margin
-// By how much a multiplier may be wrong, times Q_ii, when its sample enters. Next to its bound it may then be out of its box
-// by as much, and what is stored is not: its own margin moves by this, of the 1e-8 that certificates allow.
+// By how much a multiplier may be wrong, times Q_ii, when its sample enters. Next to its bound it may then be out of
+// its box by as much, and what is stored is not: its own margin moves by this, of the 1e-8 that certificates allow.
 constexpr double FAST_ENTER = 4e-9;
 // A multiplier that is stored outside its box by more than this share of its cap shows in certificates.
 constexpr double SEEN_OUTSIDE = 1e-9;
 constexpr double FAST_EXIT = 1e-12;   // rounding error of a multiplier, relative to its cap
 constexpr double FAST_VALUE = 3e-7;   // half the squared distance of two hulls, relative to the largest squared norm
-constexpr double FAST_SCORES = 1e-6;  // least sum of the terms of a score, against the target p: 10 digits are left of it
+constexpr double FAST_SCORES =
+    1e-6;  // least sum of the terms of a score, against the target p: 10 digits are left of it
 constexpr double FAST_GAP = 1e-8;     // what rounding errors of the margins cost, relative to the optimal value
 constexpr double TWINS = 1e-15;       // kernel values of one sample next to those of another, as rounding leaves them
 

@@ -1,5 +1,5 @@
-// Loops of the walk in general.hpp on arrays of numbers in twice the precision, compiled once for every generation of x86
-// processors, as those on doubles are (loops.hpp): without hardware for fused products each is a call of a library.
+// Loops of the walk in general.hpp on arrays of numbers in twice the precision, compiled once for every generation of
+// x86 processors, as those on doubles are (loops.hpp): without hardware for fused products each is a call of a library.
 #pragma once
 #include <cstdint>
 
@@ -7,7 +7,7 @@
 
 namespace core {
 
-// x += by dx, but for who stands still
+// x += by dx; an entry of dx that is 0 takes no time
 void advance(Twice *x, const Twice *dx, Twice by, int n);
 
 // g += a T, with the other sign outside B, where `where` is negative.
@@ -23,6 +23,6 @@ void two_ways(const int8_t *labels, const Twice *const *pinned, const Twice *con
 void of_kinds(const int8_t *labels, const Twice *g, const Twice *pinned, const double *const *error, double step, int n,
               double *size, double *most);
 int due(const Twice *const *g, const Twice *const *low, const Twice *const *high, const double *const *error,
-        const double *still, double span, int n);
+        const double *zero, double span, int n);
 
 }  // namespace core

@@ -29,17 +29,18 @@ def line_of(qp: QP, first: Mapping[str, float], last: Mapping[str, float]) -> Pr
     ends, sense = (qp.at(first), qp.at(last)), float(qp.sense)
     q, low, high = (np.stack([end[key] for end in ends]) for key in "qlu")
     equations, above, below = (np.flatnonzero(rows) for rows in (qp.equations, qp.above, qp.below))
-    by_rows = sp.csr_array(qp.A)
+    A = sp.csr_array(qp.A)[np.concatenate([equations, above, below])]
+    A.data[A.indptr[equations.size + above.size] :] *= -1.0
     return ProgramLine(
-        sp.csc_array(sense * qp.P),
-        sp.csc_array(sp.vstack([by_rows[equations], by_rows[above], -by_rows[below]])),
-        sense * q,
-        np.hstack([high[:, equations], high[:, above], -low[:, below]]),
-        np.full(2, sense * qp.constant),
-        equations.size,
-        qp.sense,
-        _variables(qp),
-        _multipliers(qp, equations, above, below),
+        P=sp.csc_array(qp.P if sense > 0 else -qp.P, copy=True),
+        A=sp.csc_array(A),
+        q=sense * q,
+        b=np.hstack([high[:, equations], high[:, above], -low[:, below]]),
+        constant=np.full(2, sense * qp.constant),
+        equations=equations.size,
+        sense=qp.sense,
+        variables=_variables(qp),
+        multipliers=_multipliers(qp, equations, above, below),
     )
 
 
@@ -58,7 +59,8 @@ def _multipliers(qp: QP, equations: Index, above: Index, below: Index) -> dict[s
     place, factor = np.zeros((m, 2), dtype=np.int64), np.zeros((m, 2))
     begin = 0
     for rows, side, sign in ((equations, 0, 1.0), (above, 0, 1.0), (below, 1, -1.0)):
-        place[rows, side], factor[rows, side] = begin + np.arange(rows.size), sign
+        place[rows, side] = begin + np.arange(rows.size)
+        factor[rows, side] = sign
         begin += rows.size
     if qp.names is None:
         return {"y": Reading((m,), place, factor)} if m else {}

@@ -22,9 +22,9 @@ class RowsOfItems:
     line : ProgramLine
         Its multipliers, one an item, are ``y``.
     prices : array of shape (2, rows)
-        What a unit costs by which a row is exceeded, at t = 0 and 1; infinite where it is hard.
+        Cost of each unit by which a row is exceeded, at t = 0 and 1; infinite where the row is hard.
     equations, above, below : int arrays
-        The items that the rows are of.
+        The item of each row.
     alone : bool array of shape (items,)
         Items with one bound.
     """
@@ -39,36 +39,50 @@ class RowsOfItems:
     @classmethod
     def of(cls, problem: ParametricQP, variables: Mapping[str, Reading] | None = None) -> RowsOfItems:
         """The rows of a problem; ``variables`` are names of its own."""
-        QP = problem if sp.issparse(problem.P) else problem.dense()
-        equation, finite = QP.fixed & np.isinf(QP.below[0]) & np.isinf(QP.above[0]), np.isfinite
-        above, below = (np.flatnonzero(finite(side[0]) & ~equation) for side in (QP.upper, QP.lower))
-        rows, equations = sp.vstack([sp.eye_array(QP.n), sp.csr_array(QP.A)], format="csr"), np.flatnonzero(equation)
-        A = sp.vstack([rows[equations], rows[above], -rows[below]], format="csc")
-        b = np.hstack([QP.upper[:, equations], QP.upper[:, above], -QP.lower[:, below]])
+        problem = problem if sp.issparse(problem.P) else problem.dense()
+        lower, upper = problem.lower, problem.upper
+        has_lower, has_upper = np.isfinite(lower[0]), np.isfinite(upper[0])
+        soft = np.isfinite(problem.below[0]) | np.isfinite(problem.above[0])
+        equation = problem.fixed & ~soft
+        equations = np.flatnonzero(equation)
+        above = np.flatnonzero(has_upper & ~equation)
+        below = np.flatnonzero(has_lower & ~equation)
+        items = sp.vstack([sp.eye_array(problem.n), sp.csr_array(problem.A)], format="csr")
         hard = np.full((2, equations.size), np.inf)
-        y = _multipliers(QP.items, equations, above, below)
-        constant = np.asarray(QP.constant, dtype=np.float64)
-        line = ProgramLine(sp.csc_array(QP.P), A, QP.q, b, constant, equations.size, 1, variables or {}, y)
-        prices = np.hstack([hard, QP.above[:, above], QP.below[:, below]])
-        return cls(line, prices, equations, above, below, finite(QP.upper[0]) != finite(QP.lower[0]))
+        line = ProgramLine(
+            P=sp.csc_array(problem.P),
+            A=sp.vstack([items[equations], items[above], -items[below]], format="csc"),
+            q=problem.q,
+            b=np.hstack([upper[:, equations], upper[:, above], -lower[:, below]]),
+            constant=np.asarray(problem.constant, dtype=np.float64),
+            equations=equations.size,
+            sense=1,
+            variables=variables or {},
+            multipliers=_multipliers(problem.items, equations, above, below),
+        )
+        prices = np.hstack([hard, problem.above[:, above], problem.below[:, below]])
+        return cls(line, prices, equations, above, below, alone=has_upper != has_lower)
 
     @property
     def hard(self) -> ProgramLine:
-        """The same with hard rows only: a column more for what each soft one is exceeded by."""
+        """The program with hard rows only: a column more for the excess of each soft one."""
         line, soft = self.line, np.flatnonzero(np.isfinite(self.prices[0]))
-        if not soft.size:
+        more = soft.size
+        if not more:
             return line
-        more, none = soft.size, np.zeros((2, soft.size))
-        excess = sp.csr_array((-np.ones(more), (soft, np.arange(more))), shape=(line.m, more))
+        places = soft, np.arange(more)
+        excess = sp.csr_array((-np.ones(more), places), shape=(line.m, more))
         A = sp.block_array([[line.A, excess], [None, -sp.eye_array(more)]], format="csc")
         P = sp.block_diag([line.P, sp.csc_array((more, more))], format="csc")
-        return replace(line, P=P, A=A, q=np.hstack([line.q, self.prices[:, soft]]), b=np.hstack([line.b, none]))
+        q = np.hstack([line.q, self.prices[:, soft]])
+        b = np.hstack([line.b, np.zeros((2, more))])
+        return replace(line, P=P, A=A, q=q, b=b)
 
     def multipliers(self, y: Array) -> Array:
-        """Those of the rows, of multipliers of items, (..., items): positive ones are of lower bounds."""
+        """Make multipliers of the rows of those of items, (..., items): positive ones are of lower bounds."""
         above, below = -y[..., self.above], y[..., self.below]
-        for z, which in ((above, self.above), (below, self.below)):
-            np.maximum(z, 0.0, out=z, where=~self.alone[which])
+        np.maximum(above, 0.0, out=above, where=~self.alone[self.above])
+        np.maximum(below, 0.0, out=below, where=~self.alone[self.below])
         return np.concatenate([-y[..., self.equations], above, below], axis=-1)
 
 
@@ -77,6 +91,7 @@ def _multipliers(items: int, equations: Index, above: Index, below: Index) -> di
     place, factor = np.zeros((items, 2), dtype=np.int64), np.zeros((items, 2))
     begin = 0
     for which, side, sign in ((equations, 0, -1.0), (above, 0, -1.0), (below, 1, 1.0)):
-        place[which, side], factor[which, side] = begin + np.arange(which.size), sign
+        place[which, side] = begin + np.arange(which.size)
+        factor[which, side] = sign
         begin += which.size
     return {"y": Reading((items,), place, factor)}

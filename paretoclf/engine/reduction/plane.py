@@ -9,7 +9,7 @@ import numpy as np
 from paretoclf.common.checks import Array
 from paretoclf.common.errors import InputError
 from paretoclf.common.tolerances import AFFINE
-from paretoclf.engine.reduction.program import ProgramLine
+from paretoclf.engine.reduction.program import ProgramLine, bounds_of_items
 from paretoclf.problem.parametric_qp import ParametricQP
 
 
@@ -20,7 +20,7 @@ class ProgramPlane:
     Attributes
     ----------
     line : ProgramLine
-        From (0, 0) to (1, 0): its matrices, and who is called how.
+        The program from (0, 0) to (1, 0): its matrices, and the names of columns and rows.
     q, b : arrays of shape (3, n), (3, m)
     constant : array of shape (3,)
     """
@@ -32,7 +32,7 @@ class ProgramPlane:
 
     @classmethod
     def of(cls, first: ProgramLine, second: ProgramLine, both: ProgramLine) -> ProgramPlane:
-        """From the lines that begin at (0, 0) and end at (1, 0), at (0, 1), and at (1, 1), where it is checked.
+        """Make a plane of the lines from (0, 0) to (1, 0), to (0, 1), and to (1, 1), where it is checked.
 
         Raises
         ------
@@ -41,9 +41,12 @@ class ProgramPlane:
         """
         found = {}
         for key in ("q", "b", "constant"):
-            begin, one, other, corner = (getattr(first, key)[0], *(getattr(e, key)[1] for e in (first, second, both)))
-            size = np.abs(begin) + np.abs(one) + np.abs(other) + np.abs(corner)
-            if (np.abs(corner - one - other + begin) > AFFINE * size).any():
+            begin = getattr(first, key)[0]
+            one, other, corner = (getattr(line, key)[1] for line in (first, second, both))
+            size = np.abs(begin) + np.abs(one)
+            size = size + np.abs(other) + np.abs(corner)
+            bend = corner - one - other + begin
+            if (np.abs(bend) > AFFINE * size).any():
                 raise InputError(
                     "the data of the problem must be affine in both parameters, got a product of the two, in a "
                     "CallbackParam: make it a cvxpy.Parameter"
@@ -54,17 +57,19 @@ class ProgramPlane:
     @property
     def problem(self) -> ParametricQP:
         """The whole program with every row an item; its bounds and costs have three rows."""
-        low = self.b.copy()
-        low[:, self.line.equations :] = -np.inf
-        none = np.full(self.q.shape, np.inf)
-        return ParametricQP.hard(
-            self.line.given.toarray(), self.line.A.toarray(), self.q, np.hstack([-none, low]), np.hstack([none, self.b])
-        )
+        P, A = self.line.given.toarray(), self.line.A.toarray()
+        lower, upper = bounds_of_items(self.q, self.b, self.line.equations)
+        return ParametricQP.hard(P, A, self.q, lower, upper)
 
     def data(self, points: Array) -> tuple[Array, Array, Array]:
-        """The three at points (k, 2): shapes (k, n), (k, m), (k,)."""
+        """Evaluate q, b and the constant at points (k, 2): shapes (k, n), (k, m), (k,)."""
         weights = shares(points)
         return weights @ self.q, weights @ self.b, weights @ self.constant
+
+    def terms(self, points: Array) -> tuple[Array, Array]:
+        """Sizes of what q and b are sums of at points."""
+        weights = np.abs(shares(points))
+        return weights @ np.abs(self.q), weights @ np.abs(self.b)
 
     def between(self, start: Array, stop: Array) -> ProgramLine:
         """The program along a segment."""
@@ -72,7 +77,7 @@ class ProgramPlane:
         return replace(self.line, q=q, b=b, constant=constant)
 
     def gain(self, status: str, ray: Array) -> Array:
-        """What a ray gains, by (1, s, t): there is no optimum where that is positive.
+        """Gain of a ray, by (1, s, t): there is no optimum where it is positive.
 
         Parameters
         ----------

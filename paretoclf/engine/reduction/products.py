@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ _CACHED = 2**17
 DENSE = 0.25
 #: Entries of points that are turned at a time.
 _TURNED = 256
+#: Entries, zeros among them, up to which a whole matrix is one array: faster than any object of SciPy is made.
+_SMALL = 2**12
 #: Rows, or columns, that count at least.
 _LEAST = 16
 
@@ -26,8 +29,8 @@ class Products:
 
     Parameters
     ----------
-    rest : sparse array by rows
-        The entries that are in no such array.
+    rest : sparse array by rows, or None
+        The entries that are in no such array, if there are any.
     dense : tuple of (rows, columns, array)
         Rows and columns as a slice where they follow each other.
 
@@ -42,72 +45,97 @@ class Products:
     ([(20, 5)], 20, [16.0])
     """
 
-    def __init__(self, rest: Any, dense: tuple[tuple[Any, Any, Array], ...] = ()) -> None:
-        self.rest, self.dense, self.shape = rest, dense, rest.shape
+    def __init__(self, shape: tuple[int, int], rest: Any, dense: tuple[tuple[Any, Any, Array], ...] = ()) -> None:
+        self.shape, self.rest, self.dense = shape, rest, dense
 
     @classmethod
-    def of(cls, M: Any) -> Products:
-        """Those of a matrix: first whole columns that are dense, then whole rows, and of each what they have dense."""
-        M = sp.csr_array(M)
-        (m, n), dense = M.shape, []
-        columns = np.flatnonzero(np.bincount(M.indices, minlength=n) > DENSE * max(m, _LEAST))
+    def whole(cls, matrix: Any) -> Products:
+        """As one array where the matrix is small, else parted."""
+        m, n = matrix.shape
+        if m * n > _SMALL:
+            return cls.of(matrix)
+        return cls(matrix.shape, None, ((slice(m), slice(n), matrix.toarray()),))
+
+    @classmethod
+    def of(cls, matrix: Any) -> Products:
+        """Part a matrix: first whole columns that are dense, then whole rows, and of each what they have dense."""
+        rest = sp.csr_array(matrix)
+        all_rows, all_columns = rest.shape
+        dense = []
+        entries_of_columns = np.bincount(rest.indices, minlength=all_columns)
+        columns = np.flatnonzero(entries_of_columns > DENSE * max(all_rows, _LEAST))
         if columns.size:
-            taken = np.concatenate([[0], np.cumsum(_mask(columns, n)[M.indices])])[M.indptr]
-            rows = np.flatnonzero(np.diff(taken) > DENSE * columns.size)
-            M, *found = _parted(M, rows, columns)
+            before = _count_before(_mask(columns, all_columns)[rest.indices])
+            in_these = np.diff(before[rest.indptr])
+            rows = np.flatnonzero(in_these > DENSE * columns.size)
+            rest, *found = _parted(rest, rows, columns)
             dense.append(tuple(found))
-        rows = np.flatnonzero(np.diff(M.indptr) > DENSE * max(n, _LEAST))
+        entries_of_rows = np.diff(rest.indptr)
+        rows = np.flatnonzero(entries_of_rows > DENSE * max(all_columns, _LEAST))
         if rows.size:
-            count = np.bincount(M.indices[np.repeat(_mask(rows, m), np.diff(M.indptr))], minlength=n)
-            M, *found = _parted(M, rows, np.flatnonzero(count > DENSE * rows.size))
+            of_these = np.repeat(_mask(rows, all_rows), entries_of_rows)
+            count = np.bincount(rest.indices[of_these], minlength=all_columns)
+            columns = np.flatnonzero(count > DENSE * rows.size)
+            rest, *found = _parted(rest, rows, columns)
             dense.append(tuple(found))
-        return cls(M, tuple(dense))
+        return cls(rest.shape, rest, tuple(dense))
 
     @property
     def T(self) -> Products:
         """The transposed matrix, of the same arrays."""
-        return Products(sp.csr_array(self.rest.T), tuple((columns, rows, a.T) for rows, columns, a in self.dense))
+        dense = [(columns, rows, array.T) for rows, columns, array in self.dense]
+        return self._like(self.shape[::-1], lambda rest: sp.csr_array(rest.T), dense)
 
     @property
     def of_sizes(self) -> Products:
         """The absolute values of the matrix."""
-        return Products(abs(self.rest), tuple((rows, columns, np.abs(a)) for rows, columns, a in self.dense))
+        dense = [(rows, columns, np.abs(array)) for rows, columns, array in self.dense]
+        return self._like(self.shape, abs, dense)
 
     def of_rows(self, which: Index) -> Products:
         """Some rows of the matrix."""
-        place, dense = np.full(self.shape[0], -1), []
+        dense = []
+        place = np.full(self.shape[0], -1)
         place[which] = np.arange(which.size)
         for rows, columns, array in self.dense:
             own = place[rows]
             kept = own >= 0
             if kept.any():
-                dense.append((plainly(own[kept]), columns, array if kept.all() else array[kept]))
-        return Products(self.rest[which], tuple(dense))
+                of_kept = array if kept.all() else array[kept]
+                dense.append((plainly(own[kept]), columns, of_kept))
+        return self._like((which.size, self.shape[1]), lambda rest: rest[which], dense)
+
+    def _like(self, shape: tuple[int, int], of: Callable[[Any], Any], dense: Sequence[Any]) -> Products:
+        """Products with what becomes of the rest, and of the arrays."""
+        return Products(shape, None if self.rest is None else of(self.rest), tuple(dense))
 
     def connected(self) -> tuple[Index, Index]:
         """Rows and columns of entries that connect whatever the matrix does; of a full array few are enough."""
-        rest, every = self.rest.tocoo(), [np.arange(size) for size in self.shape]
-        found = [(rest.row, rest.col)]
-        for rows, columns, array in self.dense:
-            i, j = every[0][rows], every[1][columns]
-            if array.all():
-                found += [(i, np.full(i.size, j[0])), (np.full(j.size, i[0]), j)]
+        every_row, every_column = (np.arange(size) for size in self.shape)
+        found = [] if self.rest is None else [self.rest.nonzero()]
+        for which_rows, which_columns, array in self.dense:
+            rows, columns = every_row[which_rows], every_column[which_columns]
+            if array.size and array.all():
+                first_column = np.full(rows.size, columns[0])
+                first_row = np.full(columns.size, rows[0])
+                found += [(rows, first_column), (first_row, columns)]
             else:
                 row, column = np.nonzero(array)
-                found.append((i[row], j[column]))
+                found.append((rows[row], columns[column]))
         row, column = (np.concatenate(each) for each in zip(*found, strict=True))
         return row, column
 
     def __matmul__(self, x: Array) -> Array:
         """The products with points, shape (columns of M, k)."""
-        found = self.rest @ x if self.rest.nnz else np.zeros((self.shape[0], x.shape[1]))
+        shape = self.shape[0], x.shape[1]
+        found = np.zeros(shape) if self.rest is None or not self.rest.nnz else self.rest @ x
         for rows, columns, array in self.dense:
             found[rows] += array @ x[columns]
         return np.asarray(found)
 
-    def __call__(self, X: Array) -> Array:
-        """The same with a row for each point."""
-        return (self @ X.T).T
+    def __call__(self, points: Array) -> Array:
+        """The products with points, a row each."""
+        return (self @ points.T).T
 
 
 def plainly(places: Index) -> Any:
@@ -126,25 +154,34 @@ def turned(found: Array, into: Array | None = None) -> Array:
 
 
 def blocks(points: int, size: int) -> list[slice]:
-    """So many points, of arrays with so many rows, in parts that stay in the processor's cache; an even number each."""
+    """Part points, columns of so many numbers, so that a part stays in the processor's cache; an even number each."""
     step = max(16, 2 * (_CACHED // max(size, 1) // 2))
-    return [slice(a, min(a + step, points)) for a in range(0, points, step)]
+    return [slice(begin, min(begin + step, points)) for begin in range(0, points, step)]
 
 
 def _mask(places: Index, size: int) -> Any:
-    """Which of so many are among these."""
+    """Mask of some places, out of so many."""
     found = np.zeros(size, dtype=np.bool_)
     found[places] = True
     return found
 
 
-def _parted(M: Any, rows: Index, columns: Index) -> tuple[Any, Any, Any, Array]:
+def _count_before(mask: Any) -> Index:
+    """Count the entries of a mask that are true before each place, and at its end."""
+    return np.concatenate([[0], np.cumsum(mask)])
+
+
+def _parted(matrix: Any, rows: Index, columns: Index) -> tuple[Any, Any, Any, Array]:
     """A sparse array by rows without its entries in some rows and columns, these, and an array of them."""
-    (m, n), place = M.shape, np.zeros(M.shape[1], dtype=M.indices.dtype)
+    m, n = matrix.shape
+    place = np.zeros(n, dtype=matrix.indices.dtype)
     place[columns] = np.arange(columns.size)
-    own = np.repeat(_mask(rows, m), np.diff(M.indptr)) & _mask(columns, n)[M.indices]
-    before = np.concatenate([[0], np.cumsum(own)])[M.indptr]
-    inside = M.data[own], place[M.indices[own]], np.append(before[rows], before[-1])
+    in_rows = np.repeat(_mask(rows, m), np.diff(matrix.indptr))
+    own = in_rows & _mask(columns, n)[matrix.indices]
+    before = _count_before(own)[matrix.indptr]
+    begin = np.append(before[rows], before[-1])
+    inside = matrix.data[own], place[matrix.indices[own]], begin
     array = sp.csr_array(inside, shape=(rows.size, columns.size)).toarray()
-    rest = sp.csr_array((M.data[~own], M.indices[~own], M.indptr - before), shape=M.shape)
+    others = matrix.data[~own], matrix.indices[~own], matrix.indptr - before
+    rest = sp.csr_array(others, shape=matrix.shape)
     return rest, plainly(rows), plainly(columns), array

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -37,7 +37,7 @@ class Reading:
     factor: Array
 
     def of(self, vector: Array) -> Any:
-        """The entries in their shape."""
+        """Read the entries from a vector, in their shape."""
         found = self.factor * self.at_places(vector)
         return (found if found.ndim == 1 else found.sum(axis=1)).reshape(self.shape)
 
@@ -46,12 +46,13 @@ class Reading:
         return vector[self.place] if vector.size else np.zeros(self.place.shape, vector.dtype)
 
     def spread(self, entries: Array, free: Mask) -> tuple[Index, Array]:
-        """Places in the vector, and what stands there where the entries are these: of two places on that of their sign.
+        """Return the places of given entries in the vector, and their numbers there.
 
-        A place in the mask ``free`` may hold either sign.
+        Of two places the one of the entry's sign has it; a place in the mask ``free`` may hold either sign.
         """
         used = self.factor != 0.0
-        values = np.reshape(entries, (-1,) + (1,) * (self.factor.ndim - 1)) / np.where(used, self.factor, 1.0)
+        shape = (-1, 1) if self.factor.ndim > 1 else (-1,)
+        values = np.reshape(entries, shape) / np.where(used, self.factor, 1.0)
         if self.factor.ndim > 1:
             values = np.where(self.at_places(free), values, np.maximum(values, 0.0))
         return self.place[used], values[used]
@@ -72,13 +73,14 @@ class Moved:
     scale: Array
 
     def at(self, x: Array, t: float) -> float:
-        """What is added to x_j."""
+        """Return the shift of x_j."""
         return float(between(self.scale, t) * (self.values @ x[self.places]))
 
     def rate(self, x: Array, dx: Array, t: float) -> float:
-        """By how much that grows with t where x grows by dx."""
+        """Return the rate of the shift in t where x grows by dx."""
         speed = self.scale[1] - self.scale[0]
-        return float(speed * (self.values @ x[self.places])) + self.at(dx, t)
+        product = self.values @ x[self.places]
+        return float(speed * product) + self.at(dx, t)
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,8 @@ class ProgramLine:
         What P has on its diagonal that the user's has not, as rounding took it from there.
     lacks : array of shape (n,), optional
         What the diagonal of P lacks of being proved positive semidefinite at every t; the gap has what that may cost.
+    attributes : mapping of str to Reading
+        The multipliers in z of what attributes of the user's variables say, by names such as ``x: nonneg``.
     """
 
     P: Any = field(repr=False)
@@ -118,6 +122,7 @@ class ProgramLine:
     moved: tuple[Moved, ...] = field(default=(), repr=False)
     shift: Array | None = field(default=None, repr=False, kw_only=True)
     lacks: Array | None = field(default=None, repr=False, kw_only=True)
+    attributes: Mapping[str, Reading] = field(default_factory=dict, repr=False, kw_only=True)
 
     @property
     def n(self) -> int:
@@ -137,8 +142,8 @@ class ProgramLine:
     @cached_property
     def products(self) -> tuple[Products, Products, Products]:
         """P, A and A' for products with points."""
-        A = Products.of(self.rows)
-        return Products.of(self.P), A, A.T
+        A = Products.whole(self.rows)
+        return Products.whole(self.P), A, A.T
 
     @property
     def quadratics(self) -> tuple[Any, ...]:
@@ -154,12 +159,14 @@ class ProgramLine:
 
     def value(self, x: Array, t: float) -> float:
         """The user's objective at a point."""
-        return float(self.sense * (0.5 * x @ (self.P @ x) + between(self.q, t) @ x + between(self.constant, t)))
+        quadratic = 0.5 * x @ (self.P @ x)
+        linear = between(self.q, t) @ x
+        return float(self.sense * (quadratic + linear + between(self.constant, t)))
 
     def rate(self, x: Array, z: Array) -> float:
-        """By how much the user's optimal value grows with t at an optimal pair (the envelope theorem)."""
-        change = [ends[1] - ends[0] for ends in (self.q, self.b, self.constant)]
-        return float(self.sense * (change[0] @ x - change[1] @ z + change[2]))
+        """Rate of the user's optimal value in t at an optimal pair (the envelope theorem)."""
+        q_rate, b_rate, constant_rate = (ends[1] - ends[0] for ends in (self.q, self.b, self.constant))
+        return float(self.sense * (q_rate @ x - b_rate @ z + constant_rate))
 
     def values(self, x: Array, t: float) -> dict[str, Any]:
         """The user's variables at a point."""
@@ -174,7 +181,7 @@ class ProgramLine:
         return own
 
     def rates(self, x: Array, dx: Array, t: float) -> dict[str, Any]:
-        """By how much the user's variables grow with t at a point that grows by dx."""
+        """Rates of the user's variables in t at a point that grows by dx."""
         own = dx.copy()
         for each in self.moved:
             own[each.column] += each.rate(x, dx, t)
@@ -183,54 +190,61 @@ class ProgramLine:
     @cached_property
     def parabolas(self) -> tuple[str, ...]:
         """The user's variables that are no straight lines where x is one: those with a column that was shifted."""
-        columns = [each.column for each in self.moved]
-        return tuple(
-            name
-            for name, reading in self.variables.items()
-            if np.isin(reading.place[reading.factor != 0], columns).any()
-        )
+        shifted = [each.column for each in self.moved]
+        found = []
+        for name, reading in self.variables.items():
+            columns = reading.place[reading.factor != 0]
+            if np.isin(columns, shifted).any():
+                found.append(name)
+        return tuple(found)
+
+    def matrices(self, t: float) -> tuple[Any, Any]:
+        """P and A at t; here they are the same at every t."""
+        return self.P, self.A
+
+    def slacks(self, x: Array, t: float) -> Array:
+        """Slacks b - Ax of all rows at t."""
+        _, A = self.matrices(t)
+        return np.asarray(between(self.b, t) - A @ x)
 
     @property
     def readings(self) -> dict[str, Reading | None]:
         """Readings of all variables and multipliers by keys that tell them apart; ``"value"`` has none."""
         return told_apart(None, self.variables, self.multipliers)
 
+    @property
+    def all_multipliers(self) -> dict[str, Reading]:
+        """The readings of multipliers: of the user's constraints, then of attributes."""
+        return {**self.multipliers, **self.attributes}
+
     def duals(self, z: Array) -> dict[str, Any]:
-        """The multipliers of the user's constraints."""
-        return {name: reading.of(z) for name, reading in self.multipliers.items()}
+        """The multipliers of the user's constraints, and of the attributes of variables."""
+        return {name: reading.of(z) for name, reading in self.all_multipliers.items()}
 
     @property
     def problem(self) -> ParametricQP:
         """The whole program with every row an item: what a path is proved on."""
-        none = np.full((2, self.n), np.inf)
-        low = self.b.copy()
-        low[:, self.equations :] = -np.inf
-        names = tuple(self.column_name(j) for j in range(self.n)) + tuple(self.row_name(i) for i in range(self.m))
-        return ParametricQP.hard(
-            self.P.toarray(),
-            self.A.toarray(),
-            self.q,
-            np.hstack([-none, low]),
-            np.hstack([none, self.b]),
-            constant=self.constant,
-            names=names,
-        )
+        P, A = self.P.toarray(), self.A.toarray()
+        lower, upper = bounds_of_items(self.q, self.b, self.equations)
+        names = [self.column_name(column) for column in range(self.n)]
+        names += [self.row_name(row) for row in range(self.m)]
+        return ParametricQP.hard(P, A, self.q, lower, upper, constant=self.constant, names=tuple(names))
 
-    def column_name(self, j: int) -> str:
+    def column_name(self, column: int) -> str:
         """The user's name of a column, such as ``w[3]``; what CVXPY added has a number."""
-        return self._columns.get(j, f"auxiliary variable {j}")
+        return self._columns.get(column, f"auxiliary variable {column}")
 
-    def is_named(self, j: int) -> bool:
+    def is_named(self, column: int) -> bool:
         """Whether a column is one of the user's."""
-        return j in self._columns
+        return column in self._columns
 
-    def row_name(self, i: int) -> str:
-        """The user's name of a row, such as ``budget`` or ``cap[2]``; what CVXPY added has a number."""
-        return self._rows.get(i, f"auxiliary row {i}")
+    def row_name(self, row: int) -> str:
+        """The user's name of a row: ``budget``, ``cap[2]``, ``x: nonneg[0]``; what CVXPY added has a number."""
+        return self._rows.get(row, f"auxiliary row {row}")
 
-    def label(self, i: int) -> str:
-        """The constraint that a row belongs to; empty where CVXPY added it."""
-        return self._labels.get(i, "")
+    def label(self, row: int) -> str:
+        """The constraint that a row belongs to; empty where CVXPY added it, for an attribute, too."""
+        return self._labels.get(row, "")
 
     @cached_property
     def _columns(self) -> dict[int, str]:
@@ -238,111 +252,56 @@ class ProgramLine:
 
     @cached_property
     def _rows(self) -> dict[int, str]:
-        return _named(self.multipliers)
+        return _named(self.all_multipliers)
 
     @cached_property
     def _labels(self) -> dict[int, str]:
-        return {int(i): name for name, reading in self.multipliers.items() for i in reading.place[reading.factor != 0]}
-
-
-class AnyPoints(Protocol):
-    """`Points`, or what makes them when they are asked for."""
-
-    @property
-    def x(self) -> Array:
-        """Columns at all points."""
-        ...
-
-    @property
-    def z(self) -> Array:
-        """Multipliers of rows at all points."""
-        ...
-
-    @property
-    def begin(self) -> Index:
-        """Where each segment begins."""
-        ...
-
-    def __len__(self) -> int: ...
-
-    def part(self, part: slice) -> tuple[Array, Array]:
-        """Both, at points that follow each other."""
-        ...
-
-    def spread(self) -> tuple[Array, Array]:
-        """Both, at both ends of each segment."""
-        ...
-
-    def segment(self, j: int) -> tuple[Array, Array]:
-        """Both, at both ends of segment j."""
-        ...
-
-
-@dataclass(frozen=True)
-class Points:
-    """Columns and multipliers of a compiled program at points of a path, in order; where segments meet, one point.
-
-    Attributes
-    ----------
-    x, z : arrays of shape (points, columns), (points, rows)
-    begin : int array of shape (k,)
-        Where each segment begins; it ends at the next point.
-    """
-
-    x: Array
-    z: Array
-    begin: Index
-
-    @classmethod
-    def of(cls, x: Array, z: Array) -> Points:
-        """Points that both ends of each segment are, (k, 2, columns) and (k, 2, rows)."""
-        kept = np.ones((len(x), 2), dtype=np.bool_)
-        kept[1:, 0] = (x[1:, 0] != x[:-1, 1]).any(axis=1) | (z[1:, 0] != z[:-1, 1]).any(axis=1)
-        return cls(x[kept], z[kept], np.cumsum(kept)[::2] - 1)
-
-    def __len__(self) -> int:
-        return len(self.x)
-
-    def part(self, part: slice) -> tuple[Array, Array]:
-        """Both, at points that follow each other."""
-        return self.x[part], self.z[part]
-
-    def spread(self) -> tuple[Array, Array]:
-        """Both, at both ends of each segment."""
-        ends = np.stack([self.begin, self.begin + 1], axis=1)
-        return self.x[ends], self.z[ends]
-
-    def segment(self, j: int) -> tuple[Array, Array]:
-        """Both, at both ends of segment j."""
-        part = slice(self.begin[j], self.begin[j] + 2)
-        return self.x[part], self.z[part]
+        found = {}
+        for name, reading in self.multipliers.items():
+            for row in reading.place[reading.factor != 0]:
+                found[int(row)] = name
+        return found
 
 
 def between(ends: Any, t: Any) -> Any:
-    """What is ``ends[0]`` at t = 0 and ``ends[1]`` at t = 1."""
+    """Interpolate linearly between ``ends[0]`` at t = 0 and ``ends[1]`` at t = 1."""
     return (1.0 - t) * ends[0] + t * ends[1]
 
 
 def side_at(ends: Array, t: Any) -> Array:
     """Bounds, or prices, at t, infinite ones among them; a row for each t of a column."""
-    return np.asarray(np.where(np.isfinite(ends[0]), between(np.where(np.isfinite(ends), ends, 0.0), t), ends[0]))
+    finite = np.isfinite(ends[0])
+    numbers = np.where(np.isfinite(ends), ends, 0.0)
+    return np.asarray(np.where(finite, between(numbers, t), ends[0]))
 
 
 def along(ends: Array, t: Array) -> Array:
-    """What is affine in t, (2, size), at k values of t: shape (size, k), or (size, 1) where it stands still."""
-    if np.array_equal(ends[0], ends[1]):
-        return np.asarray(ends[0][:, None])
-    return np.asarray(np.multiply.outer(ends[0], 1.0 - t) + np.multiply.outer(ends[1], t))
+    """Interpolate numbers, (2, size), at k values of t: shape (size, k), or (size, 1) where they are constant."""
+    first, last = ends
+    if np.array_equal(first, last):
+        return np.asarray(first[:, None])
+    found = np.multiply.outer(first, 1.0 - t)
+    found += np.multiply.outer(last, t)
+    return np.asarray(found)
+
+
+def bounds_of_items(q: Array, b: Array, equations: int) -> tuple[Array, Array]:
+    """Lower and upper bounds of columns, which have none, and of rows, as items."""
+    none = np.full(q.shape, np.inf)
+    lower = b.copy()
+    lower[:, equations:] = -np.inf
+    return np.hstack([-none, lower]), np.hstack([none, b])
 
 
 def _named(readings: Mapping[str, Reading]) -> dict[int, str]:
-    """Name of each place; where several entries are one, that of the first."""
+    """User's name, such as ``w[3]``, of each position of a vector that readings read; of several, the first."""
     found: dict[int, str] = {}
     for name, reading in readings.items():
         places, factors = (np.atleast_2d(each.T).T.tolist() for each in (reading.place, reading.factor))
         for own, weights, entry in zip(places, factors, reading.entries, strict=True):
-            for place in (place for place, weight in zip(own, weights, strict=True) if weight):
-                found.setdefault(place, name + entry)
+            for place, weight in zip(own, weights, strict=True):
+                if weight:
+                    found.setdefault(place, name + entry)
     return found
 
 
@@ -388,5 +347,8 @@ def meant_by(name: Any, variables: Iterable[str], rows: Iterable[str]) -> str | 
 
 def symmetric(P: Any) -> Any:
     """A symmetric sparse array from one whose lower triangle may be missing."""
-    upper = sp.csc_array(sp.triu(P))
-    return sp.csc_array(upper + sp.triu(upper, 1).T)
+    P = sp.coo_array(P)
+    upper = (P.row <= P.col) & (P.data != 0.0)
+    off = upper & (P.row < P.col)
+    rows, columns = np.append(P.row[upper], P.col[off]), np.append(P.col[upper], P.row[off])
+    return sp.csc_array((np.append(P.data[upper], P.data[off]), (rows, columns)), shape=P.shape)

@@ -27,16 +27,16 @@ from paretoclf.common.errors import InputError
 from paretoclf.common.tables import Tabular
 from paretoclf.common.tolerances import TIED_SCORES
 from paretoclf.engine.sets import OUT
-from paretoclf.path.cost import Path, trace_costs
 from paretoclf.path.deletion.departures import Departures, Ends, Move
-from paretoclf.path.journey import BasisAt
+from paretoclf.path.svm.cost_path import Path, trace_costs
+from paretoclf.path.svm_lines.stages import BasisAt
 from paretoclf.problem.costs import Costs, SampleCosts, as_costs
 from paretoclf.problem.gram import Gram
 from paretoclf.problem.intercepts import point_of
 from paretoclf.problem.kernels import Precomputed
 from paretoclf.problem.lines import LabelledSamples, LineOfCosts, Weighted, by_class, lines_of
 from paretoclf.problem.samples import Samples
-from paretoclf.proof.certificates import Certificate
+from paretoclf.proof.verdicts.certificate import Certificate
 from paretoclf.roc.folds import each
 
 #: What is ranked: minus the margin ``y f(x)``, or the multiplier as a share of the cost.
@@ -257,7 +257,7 @@ class _Nonconformities:
         return greater, np.count_nonzero((np.abs(apart) <= near) & ranked, axis=0) + 1
 
     def _sizes(self, ends: Ends) -> Array:
-        """What rounding of scores is relative to: at least the sum of their terms, the intercept, the margin's 1."""
+        """Size that rounding of scores is relative to: at least the sum of terms, the intercept, the margin's 1."""
         length = np.sqrt(self.Q.diagonal())
         return np.asarray(1.0 + np.abs(ends.b) + length[:, None] * (length @ ends.alpha))
 

@@ -24,8 +24,8 @@ from paretoclf.common.errors import InputError
 from paretoclf.common.tables import Tabular
 from paretoclf.common.tolerances import AFFINE, TIED_RESIDUALS
 from paretoclf.engine.reduction.program import between
-from paretoclf.path.along import ProblemPoint, moves
-from paretoclf.path.of_problem import ProblemPath
+from paretoclf.path.programs.problem_path import ProblemPath
+from paretoclf.path.programs.program_points import ProblemPoint, moves
 
 #: Of one point of a path the residuals of all samples, that of the new one last; affine in variables and parameters.
 Residuals = Callable[[ProblemPoint], Any]

@@ -16,19 +16,20 @@ import numpy as np
 
 from paretoclf.common.checks import Array, Index, Mask, State
 from paretoclf.common.errors import DegeneratePathError
+from paretoclf.common.progress import PathLimits
 from paretoclf.common.tolerances import AT_BOUND
 from paretoclf.engine.box import AnyBox
 from paretoclf.engine.boxes import make_tracker
 from paretoclf.engine.segments import OnBasis
 from paretoclf.engine.sets import LEFT, OUT
-from paretoclf.path.journey import CapsWalk, straight
-from paretoclf.path.precise import quadratic_of
+from paretoclf.path.svm_lines.double_double import quadratic_of
+from paretoclf.path.svm_lines.stages import CapsWalk, straight
 from paretoclf.problem.intercepts import intercept_interval, point_of
 from paretoclf.problem.lines import problem_of_costs
 from paretoclf.problem.samples import Samples
-from paretoclf.proof.certificates import Certificate
 from paretoclf.proof.points.hinge import certify_hinges
-from paretoclf.proof.soft_margin import SoftMargin
+from paretoclf.proof.points.soft_margin import SoftMargin
+from paretoclf.proof.verdicts.certificate import Certificate
 
 if TYPE_CHECKING:
     from paretoclf.engine.tracker import CoreTracker
@@ -104,7 +105,7 @@ class Departures:
         return np.asarray(self.gram.rows(samples) @ (self.y * ends.alpha[:, k]))
 
     def sizes(self, ends: Ends, k: int, samples: Any) -> Array:
-        """What rounding of these scores is relative to: the sum of the terms, the intercept, and the margin's 1."""
+        """Size that rounding of these scores is relative to: the sum of terms, the intercept, and the margin's 1."""
         if ends.w is not None:
             terms = np.asarray(abs(self._features[samples]) @ np.abs(ends.w[:, k]))
         else:
@@ -196,7 +197,7 @@ class Departures:
         return problem, mean, problem.snapshot()
 
     def _follow_many(self, moves: Sequence[Move]) -> tuple[Array, Array, Any, Mask] | None:
-        """The same as `_follow` of lines on which one sample moves, by one call of a tracker that has it."""
+        """Follow lines on which one sample moves, by one call of a tracker that has it."""
         if self._engine is None or not moves or any(move.samples.size != 1 for move in moves):
             return None
         problem, mean, here = self._engine
@@ -236,13 +237,13 @@ class Departures:
                 bases = np.stack([still + first, still + last])
                 walk = CapsWalk(problem, bases, self.max_events)
                 problem.record_from_here(keep=False)
-                walk.stages(np.array([1.0, 0.0]), np.array([0.0, 1.0]), 0.0, 1.0)
+                walk.go(np.array([1.0, 0.0]), np.array([0.0, 1.0]))
             return self._read(problem, problem.solution(1.0), mean, caps)
         except DegeneratePathError:
             return None
 
     def _follow_alone(self, box: AnyBox, mean: Array | None, caps: Array) -> tuple[Array, float, Array | None] | None:
-        """The same where the engine of any program serves, between caps (2, n)."""
+        """Follow one line by the engine of any program, between caps (2, n)."""
         try:
             log = box.along(straight(box, caps, *np.eye(2)), (self.state, self.margin))
         except DegeneratePathError:
@@ -263,7 +264,7 @@ class Departures:
 
     def _anew(self, caps: Array) -> tuple[Array, float, Array | None, Certificate]:
         """The optimum at these caps, by a path of its own."""
-        how: dict[str, Any] = {"engine": self.engine, "max_events": self.max_events, "progress": False}
+        how: dict[str, Any] = {"engine": self.engine, "limits": PathLimits(self.max_events), "progress": False}
         solution = self.path.between(caps, caps, **how).at(0.0)
         rule: Any = solution.classifier
         slope = rule.w if self.gram.quadratic.width else None
@@ -281,7 +282,7 @@ class Departures:
         return replace(ends, certificates=found)
 
     def _judge_anew(self, ends: Ends, k: int) -> None:
-        """The same for one end that was traced anew, whose own intercept and certificate stay if they are better."""
+        """Judge one end that was traced anew; its own intercept and certificate stay if they are better."""
         one = slice(k, k + 1)
         b, low, high = (ends.b[one].copy() for _ in range(3))
         slope = None if ends.w is None else ends.w[:, one]

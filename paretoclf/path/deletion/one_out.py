@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 
 from paretoclf.common.checks import Array, Index, Mask, Rng, keep
+from paretoclf.common.progress import PathLimits
 from paretoclf.common.tables import Tabular
 from paretoclf.common.threads import on_one_thread
 from paretoclf.common.tolerances import SLACK_ROUNDING
-from paretoclf.path.cost import trace_costs
 from paretoclf.path.deletion.departures import Departures, Move, free
-from paretoclf.path.deletion.parts import leave_one_class, parts_of
+from paretoclf.path.deletion.left_out import leave_one_class, parts_of
 from paretoclf.path.deletion.proofs import Proofs
 from paretoclf.path.deletion.shares import CapShares, ShareDepartures, shares_of
-from paretoclf.path.on_pieces import check_certificates
+from paretoclf.path.svm.cost_path import trace_costs
+from paretoclf.path.svm_lines.svm_path import check_certificates
 from paretoclf.problem.costs import Costs, SampleCosts
 from paretoclf.problem.intercepts import point_of
 from paretoclf.problem.lines import LineOfCosts, Weighted, costs_of, lines_of
@@ -182,7 +183,7 @@ def leave_one_out(
         return _of_shares(shares, parts_of(svm.y, groups, cv, rng, transformer), engine, max_events)
     lines_of(svm, only=LineOfCosts)
     point, parts = costs_of(costs, "costs", svm.y), parts_of(svm.y, groups, cv, rng, transformer)
-    whole = trace_costs(svm, point, point, engine=engine, max_events=max_events, certify=False, progress=False)
+    whole = trace_costs(svm, point, point, engine=engine, limits=PathLimits(max_events), certify=False, progress=False)
     leaving = Departures(whole, 0.0, engine=engine, max_events=max_events)
     if not leaving.here.certificates[0].holds():
         check_certificates(whole)  # which says what is wrong
@@ -260,7 +261,7 @@ def _without_rounding(scores: Array, sizes: Array) -> Array:
 
 
 def _others(leaving: Departures, slopes: Array, parts: Sequence[Index]) -> Array:
-    """What remains of the optimal intercepts without each part of multipliers 0: middle, least, largest; (n, 3)."""
+    """Optimal intercepts that remain without each part of multipliers 0: middle, least, largest; (n, 3)."""
     here, y = leaving.here, leaving.y
     alpha, caps = here.alpha[:, 0], here.caps[:, 0]
     out = np.repeat([[here.b[0], here.low[0], here.high[0]]], y.size, axis=0)

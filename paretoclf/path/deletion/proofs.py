@@ -11,7 +11,7 @@ import numpy as np
 from paretoclf.common.checks import Index, keep
 from paretoclf.common.tables import Tabular
 from paretoclf.common.tolerances import CERTIFY
-from paretoclf.proof.certificates import Certificate
+from paretoclf.proof.verdicts.certificate import Certificate
 
 
 @dataclass(frozen=True, repr=False)

@@ -16,21 +16,22 @@ import numpy as np
 
 from paretoclf.common.checks import Array, Index, Mask, State
 from paretoclf.common.errors import DegeneratePathError, InputError
+from paretoclf.common.progress import PathLimits
 from paretoclf.common.tolerances import NU_ROUNDING
 from paretoclf.engine.boxes import make_tracker
 from paretoclf.engine.general import follow
 from paretoclf.engine.segments import Line
 from paretoclf.engine.sets import LABELS, MARGIN
-from paretoclf.path.nu import trace_nu
-from paretoclf.path.quantile import trace_quantile
+from paretoclf.path.svm.nu_path import trace_nu
+from paretoclf.path.svm.quantile_path import trace_quantile
 from paretoclf.problem.lines import LineOfNu, LineOfTau, by_class, sides_of, sizes_of
 from paretoclf.problem.nu import caps_of, nu_max, to_asymmetry
 from paretoclf.problem.operator.signed import Signed
 from paretoclf.problem.parametric_qp import LOWER, ParametricQP
-from paretoclf.proof.certificates import Certificate
 from paretoclf.proof.points.hinge import judge_hinge
 from paretoclf.proof.points.hulls import judge_hulls
-from paretoclf.proof.soft_margin import SoftMargin
+from paretoclf.proof.points.soft_margin import SoftMargin
+from paretoclf.proof.verdicts.certificate import Certificate
 
 
 class CapShares(ABC):
@@ -58,7 +59,7 @@ class CapShares(ABC):
 
     @abstractmethod
     def unit(self, there: Mask) -> float:
-        """What multipliers in the tracker's units are times, to be the coefficients of scores."""
+        """Factor from multipliers in the tracker's units to the coefficients of scores."""
 
     @abstractmethod
     def basis(self, engine: str | None, max_events: int | None) -> tuple[State, Index]:
@@ -102,10 +103,10 @@ class NuShares(CapShares):
         return ParametricQP.box(form, np.zeros(self.y.size), rows, caps, 1.0)
 
     def basis(self, engine: str | None, max_events: int | None) -> tuple[State, Index]:
-        """From the largest nu at this asymmetry."""
+        """Basis at the largest nu at this asymmetry."""
         nu, asymmetry = self.pair(np.ones(self.y.size, dtype=np.bool_))
         path = trace_nu(
-            self.svm, (nu, None), asymmetry, engine=engine, max_events=max_events, certify=False, progress=False
+            self.svm, (nu, None), asymmetry, engine=engine, limits=PathLimits(max_events), certify=False, progress=False
         )
         return path.basis(nu)
 
@@ -142,10 +143,12 @@ class TauShares(CapShares):
         return ParametricQP.box(form, np.ones(self.y.size), np.zeros((0, self.y.size)), caps)
 
     def basis(self, engine: str | None, max_events: int | None) -> tuple[State, Index]:
-        """From tau = 1/2."""
+        """Basis at tau = 1/2."""
         tau, lam = self.values["tau"], self.values["lam"]
         ends = (tau, 0.5) if tau < 0.5 else (0.5, tau) if tau > 0.5 else (0.25, 0.5)
-        path = trace_quantile(self.svm, ends, lam, engine=engine, max_events=max_events, certify=False, progress=False)
+        path = trace_quantile(
+            self.svm, ends, lam, engine=engine, limits=PathLimits(max_events), certify=False, progress=False
+        )
         return path.basis(tau)
 
     def judged(self, there: Index, alpha: Array) -> tuple[Certificate, Array]:
@@ -204,7 +207,7 @@ class ShareDepartures:
         )
 
     def _along(self, bases: Array) -> Array:
-        """From the basis of all, by the tracker of boxes."""
+        """Continue from the basis of all samples, by the tracker of boxes."""
         assert self.tracker is not None
         problem, sums = self.tracker, np.ones(self.tracker.m)
         line = Line(bases, np.array([1.0, 0.0]), np.array([0.0, 1.0]), sums, sums)
@@ -215,11 +218,11 @@ class ShareDepartures:
         return problem.weights(1.0)
 
     def _anew(self, bases: Array) -> Array:
-        """By the engine for any program, guided by the basis of all."""
+        """Solve by the engine for any program, guided by the basis of all samples."""
         problem = self.shares.problem(bases)
         labels = np.append(LABELS[self._sets], np.full(problem.A.shape[0], LOWER))
         found = follow(problem, labels, self.max_events, False, self.engine)
-        return np.asarray(found.v[-1, 1, : problem.n])
+        return np.asarray(found.path.points(slice(-1, None))[0][0])
 
     @property
     def _sets(self) -> State:

@@ -23,11 +23,11 @@ from paretoclf.common.tolerances import FEW_DIGITS, OUTWARDS, SLACK_ROUNDING
 from paretoclf.engine.boxes import make_tracker
 from paretoclf.engine.segments import ManyLines
 from paretoclf.engine.sets import OUT
-from paretoclf.path.journey import BasisAt
-from paretoclf.path.precise import quadratic_of
+from paretoclf.path.svm_lines.double_double import quadratic_of
+from paretoclf.path.svm_lines.stages import BasisAt
 from paretoclf.problem.lines import problem_of_costs
-from paretoclf.proof.knots import LineKnots, SignedSamples, part_of, prove_knots
-from paretoclf.proof.line import LineProof
+from paretoclf.proof.lines.knots import LineKnots, SignedSamples, part_of, prove_knots
+from paretoclf.proof.segments.line_proof import LineProof
 from paretoclf.roc.scores import zero_rounding
 
 if TYPE_CHECKING:
@@ -113,13 +113,13 @@ def _batches(wanted: Sequence[StretchTask], path: Any) -> Iterator[list[StretchT
 
 
 def _batch(together: _Together, batch: Sequence[StretchTask]) -> list[Followed]:
-    """What is known of some stretches, in their order."""
+    """Results of some stretches, in their order."""
     found = together.follow(batch)
     return [_alone(together, one) if known is None else known for one, known in zip(batch, found, strict=True)]
 
 
 def _alone(together: _Together, stretch: StretchTask) -> Followed:
-    """The same of one that is traced by itself."""
+    """Result of one stretch that is traced by itself."""
     made = without(together.path, stretch, together.engine)
     part = made.training_scores(stretch.samples)
     return Followed(_along(part.t, stretch.start, stretch.stop), part.start, part.end, lambda: made.proof)
@@ -163,7 +163,7 @@ class _Together:
         return make_tracker(self.engine, problem_of_costs(self.form, self.caps))
 
     def follow(self, batch: Sequence[StretchTask]) -> list[Followed | None]:
-        """What is known of each stretch; None of those that are to be traced by themselves."""
+        """Results of stretches that are followed together; None of those that are to be traced by themselves."""
         out: list[Followed | None] = [None] * len(batch)
         ways = [way for k, each in enumerate(batch) for way in self._ways(k, each)] if self.possible else []
         if not ways:
@@ -228,7 +228,7 @@ class _Segments:
         self.open = ~found.free | (rounding > OUTWARDS * self.proof.sizes.min(axis=1))
 
     def read(self, ways: Sequence[int]) -> Followed:
-        """What is known of the stretch that consists of these lines, forwards."""
+        """Result of the stretch that consists of these lines, forwards."""
         F, gram, samples = self.found, self.task.path.gram, self.samples[ways[0]]
         parts = []
         for j in sorted(ways, key=lambda j: not self.backward[j]):

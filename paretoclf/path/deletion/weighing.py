@@ -23,14 +23,14 @@ from paretoclf.common.checks import (
 )
 from paretoclf.common.errors import InputError
 from paretoclf.common.tables import Tabular
-from paretoclf.path.cost import Path, trace_costs
 from paretoclf.path.deletion.departures import Departures, Ends, Move
 from paretoclf.path.deletion.proofs import Proofs
+from paretoclf.path.svm.cost_path import Path, trace_costs
 from paretoclf.problem.classifiers import Classifier
 from paretoclf.problem.costs import Costs, SampleCosts, per_sample
 from paretoclf.problem.lines import LabelledSamples, LineOfCosts, Weighted, costs_of, lines_of
-from paretoclf.proof.certificates import Certificate
-from paretoclf.proof.solution import Solution
+from paretoclf.proof.verdicts.certificate import Certificate
+from paretoclf.proof.verdicts.solution import Solution
 
 _SHARE = 2.0**-20  # of its cost that a sample loses for the slope: affine so far, but where a breakpoint is as near
 
@@ -87,7 +87,7 @@ class Influence(Tabular):
 
     @property
     def slope_size(self) -> Array:
-        """The same of the changes in proportion."""
+        """Root mean square of each sample's slopes."""
         return np.asarray(np.sqrt(np.mean(self.slopes**2, axis=0)))
 
     @property
@@ -232,7 +232,7 @@ class _Reference:
     def changes(
         self, factor: float, which: Index, points: Sequence[_Changed], slopes: Array | None, relabelled: bool = False
     ) -> Influence:
-        """What these optima are against the one that is."""
+        """Changes from the present optimum to these optima."""
         first, none = self.point(self.here, 0), np.zeros((self.own.size, 0))
         scores = np.column_stack([none, *(each.scores - first.scores for each in points)])
         w = None

@@ -1,4 +1,4 @@
-"""The quadratic of a problem as an operator. Nobody else asks whether there are features or a kernel matrix."""
+"""Quadratic term of a problem as an operator. No other module asks whether there are features or a kernel matrix."""
 
 from paretoclf.problem.operator.features import Features as Features
 from paretoclf.problem.operator.matrix import Matrix as Matrix

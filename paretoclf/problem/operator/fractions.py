@@ -1,4 +1,4 @@
-"""Slopes in fractions: every double is one, so what is computed from doubles is known without rounding."""
+"""Slopes in fractions: every double is one, so results computed from doubles are known without rounding."""
 
 from __future__ import annotations
 
@@ -22,16 +22,20 @@ class ExactSlopes:
 
     def of(self, coef: Numbers) -> tuple[Numbers, Fraction]:
         """Scores (n,) and squared norm of ``sum_i coef_i x_i``."""
-        shared = lcm(*(c.denominator for c in coef))
-        whole = np.array([int(c * shared) for c in coef], dtype=object)
+        shared = lcm(*(each.denominator for each in coef))
+        whole = np.array([int(each * shared) for each in coef], dtype=object)
         used = np.flatnonzero(whole)
-        part = self._values[used].T @ whole[used] if self._features else whole[used]
-        scores = self._values @ part if self._features else self._values[:, used] @ part
-        unit = Fraction(2) ** (self._power * (2 if self._features else 1)) / shared
-        return exact(scores) * unit, Fraction(int(whole @ scores)) * unit / shared
+        if self._features:
+            slope = self._values[used].T @ whole[used]
+            scores, power = self._values @ slope, 2 * self._power
+        else:
+            scores, power = self._values[:, used] @ whole[used], self._power
+        unit = Fraction(2) ** power / shared
+        norm2 = Fraction(int(whole @ scores)) * unit / shared
+        return exact(scores) * unit, norm2
 
     def given(self, coef: Numbers, w: Array | None) -> tuple[Numbers, Fraction]:
-        """The same of a slope that is given separately, where there is one."""
+        """Scores and squared norm of a slope that is given separately, or of `coef` where there is none."""
         if w is None:
             return self.of(coef)
         slope, power = _integers(np.asarray(w, dtype=np.float64))
@@ -40,12 +44,12 @@ class ExactSlopes:
 
 
 def exact(values: Any) -> Numbers:
-    """Numbers as the fractions that they are."""
+    """Convert numbers to the fractions that they are."""
     return np.vectorize(Fraction, otypes=[object])(np.asarray(values).astype(object))
 
 
 def _integers(x: Array) -> tuple[Any, int]:
-    """Doubles as integers times one power of two."""
+    """Write doubles as integers times one power of two."""
     mantissa, exponent = np.frexp(x)
     whole = np.ldexp(mantissa, 53).astype(np.int64)
     used = whole != 0

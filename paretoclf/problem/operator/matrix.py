@@ -26,15 +26,15 @@ class Matrix(Quadratic):
 
     @property
     def raw(self) -> dict[str, Any]:
-        """The matrix."""
+        """Stored matrix, by its name for judges."""
         return {"K": self.K}
 
     def times(self, v: Array) -> Array:
-        """K v."""
+        """Products ``K v``."""
         return np.asarray((v.T @ self.K.T).T)
 
     def whole(self) -> Array:
-        """K."""
+        """Whole matrix K."""
         return self.K
 
     def rows(self, index: Any) -> Array:
@@ -51,29 +51,29 @@ class Matrix(Quadratic):
 
     @property
     def terms2(self) -> float:
-        """The largest value: by Cauchy and Schwarz it is on the diagonal."""
+        """Largest value of K, which bounds the terms of a score: by Cauchy and Schwarz it is on the diagonal."""
         return self.length2
 
     def slopes(self, coef: Array, W: Array | None = None) -> FeatureSlopes:
-        """Scores K coef."""
+        """Slopes with scores ``K coef``."""
         scores = self.times(coef)
         return FeatureSlopes(scores, np.einsum("nk,nk->k", coef, scores), np.zeros(coef.shape[1]))
 
     def norms(self, coef: Array) -> Array:
-        """Coef' K coef."""
+        """Squared norms ``coef' K coef``."""
         return np.asarray(np.einsum("nk,nk->k", coef, self.times(coef)))
 
     def score_terms(self, coef: Array, norm2: Array) -> Array:
-        """The largest kernel value times the sum of the coefficients."""
+        """Bounds on the terms of scores: the largest kernel value times the sum of the coefficients."""
         return np.asarray(self.length2 * np.abs(coef).sum(axis=0))
 
     def twice(self, high: Array, low: Array, W: Array | None = None) -> TwiceSlopes:
-        """One product."""
+        """Slopes by one product in twice the precision."""
         none = np.zeros(high.shape[1])
         return TwiceSlopes(*twice.product(self.K, high, low), none, none)
 
     def precise(self, parts: Array, w: Array | None = None) -> PreciseSlope:
-        """One product."""
+        """Slope with scores that are rounded once."""
         plain = product(self.K, parts)  # the norm needs it, and most who ask for the norm ask for it, too
 
         def scores(more: Array | None = None) -> Array:
@@ -82,19 +82,19 @@ class Matrix(Quadratic):
         return PreciseSlope(scores, inner(parts, plain), 0.0)
 
     def exactly(self) -> ExactSlopes:
-        """From the values as they are."""
+        """Calculator of scores and squared norms of slopes in fractions, from these values without rounding."""
         return ExactSlopes(self.K, features=False)
 
     def scores_of(self, Z: Any, coef: Array) -> Array:
-        """Kernel values times coefficients."""
+        """Scores of new samples: their kernel values times the coefficients."""
         return np.asarray(Z @ coef)
 
     def largest_value(self, Z: Any) -> float:
-        """The largest of them."""
+        """Largest kernel value of new samples."""
         return float(np.abs(Z).max(initial=0.0))
 
     def part(self, index: Any) -> Matrix:
-        """A block."""
+        """Block of some of the samples."""
         return Matrix(self.block(index))
 
     def new_in_part(self, index: Any, rows: Any) -> Array:
@@ -102,24 +102,24 @@ class Matrix(Quadratic):
         return np.asarray(self.K[np.ix_(rows, index)])
 
     def centred(self, mean: Array | None) -> Matrix:
-        """As it is."""
+        """Return the matrix as it is: it has no features."""
         return self
 
     def over(self, unit: float) -> Matrix:
-        """Values divided by the square."""
+        """Values divided by the square of a number."""
         return self if unit == 1.0 else Matrix(self.K / unit**2)
 
     def plus_constant(self) -> Matrix:
-        """Values plus 1."""
+        """Values plus 1, as of one more feature that is 1."""
         return Matrix(self.K + 1.0)
 
     def plus_diagonal(self, square: Array) -> Matrix:
-        """Squares on the diagonal."""
+        """Values plus squared lengths on the diagonal."""
         return Matrix(self.K + np.diag(square))
 
     def coordinates(self, factor: Callable[[], Array]) -> tuple[Any, Array] | None:
-        """The factor, where its pivots end with a jump to rounding."""
-        F = np.asarray(factor())
-        pivots = np.max(np.abs(F), axis=0)  # of a column its pivot is the largest entry
-        left = np.max(np.abs(self.diagonal() - squares(F)))
-        return None if left > PLAIN_RANK * pivots[0] ** 2 else (F, pivots[0] ** 2 / pivots)
+        """Factor of the matrix, where its pivots end with a jump to rounding; else None."""
+        rows = np.asarray(factor())
+        pivots = np.max(np.abs(rows), axis=0)  # of a column its pivot is the largest entry
+        remainder = np.max(np.abs(self.diagonal() - squares(rows)))
+        return None if remainder > PLAIN_RANK * pivots[0] ** 2 else (rows, pivots[0] ** 2 / pivots)

@@ -1,4 +1,4 @@
-r"""What every representation of a positive semidefinite matrix :math:`Q` can do: products, rows, blocks, norms.
+r"""Interface of every representation of a positive semidefinite matrix :math:`Q`: products, rows, blocks, norms.
 
 :math:`Q_{ij}=x_i\cdot x_j` are the kernel values of samples. Coefficients :math:`a` stand for a *slope*
 :math:`w=\sum_ia_ix_i`, with *scores* :math:`w\cdot x_i=(Qa)_i` and :math:`\|w\|^2=a^\top Qa`. Where there are features,
@@ -49,12 +49,13 @@ class FeatureSlopes:
     apart: Array
 
     def __getitem__(self, j: int) -> FeatureSlope:
-        return FeatureSlope(self.scores[:, j], float(self.norm2[j]), float(self.apart[j]))
+        norm2, apart = float(self.norm2[j]), float(self.apart[j])
+        return FeatureSlope(self.scores[:, j], norm2, apart)
 
 
 @dataclass(frozen=True)
 class TwiceSlopes:
-    """Slopes of coefficients in two parts: scores (n, k) and what they are rounded by; of a given W its distance.
+    """Slopes of coefficients in two parts: scores (n, k), with their rounding error, and the distance of a given W.
 
     ``apart`` is that of `FeatureSlopes`, ``distance`` the length of the difference, shape (k,).
     """
@@ -94,7 +95,7 @@ class Quadratic(ABC):
     @property
     @abstractmethod
     def raw(self) -> dict[str, Any]:
-        """What it is stored as, by the name that judges give it: ``{"K": matrix}`` or ``{"X": features}``."""
+        """Stored arrays, by the name that judges give them: ``{"K": matrix}`` or ``{"X": features}``."""
 
     @abstractmethod
     def times(self, v: Array) -> Array:
@@ -102,15 +103,15 @@ class Quadratic(ABC):
 
     @abstractmethod
     def whole(self) -> Array:
-        """All of it, shape (n, n)."""
+        """Whole matrix, shape (n, n)."""
 
     @abstractmethod
     def rows(self, index: Any) -> Array:
-        """Rows, shape (len(index), n)."""
+        """Rows of the matrix, shape (len(index), n)."""
 
     @abstractmethod
     def block(self, index: Any) -> Array:
-        """Rows and columns, shape (len(index), len(index))."""
+        """Rows and columns of some samples, shape (len(index), len(index))."""
 
     @abstractmethod
     def diagonal(self) -> Array:
@@ -119,7 +120,7 @@ class Quadratic(ABC):
     @property
     @abstractmethod
     def terms2(self) -> float:
-        """A bound on the square of what the terms of a score add up to, for coefficients of sum 1."""
+        """Bound on the squared sum of the absolute terms of a score, for coefficients of sum 1."""
 
     # ---- slopes ----
 
@@ -128,7 +129,7 @@ class Quadratic(ABC):
         raise InputError("w exists for the linear kernel and with low_rank only; use decision_function")
 
     def own(self, w: Any) -> Array | None:
-        """A slope in the features, as an array; None where it is one in a factor of the matrix."""
+        """Given slope in the features, as an array; None where it is one in a factor of the matrix."""
         return None
 
     def zeros(self, *shape: int) -> Array | None:
@@ -140,30 +141,31 @@ class Quadratic(ABC):
         """Slopes of coefficients (n, k), or W (width, k), which should equal them, with one product for all."""
 
     def slope_of(self, coef: Array, w: Array | None = None) -> FeatureSlope:
-        """One slope: of coefficients (n,), or w (width,)."""
-        return self.slopes(coef[:, None], None if w is None else np.asarray(w, dtype=np.float64)[:, None])[0]
+        """Slope of coefficients (n,), or w (width,)."""
+        W = None if w is None else np.asarray(w, dtype=np.float64)[:, None]
+        return self.slopes(coef[:, None], W)[0]
 
     def scores(self, coef: Array, w: Array | None = None) -> Array:
         """Scores of all samples for coefficients (n,), or for w (width,) where it is known."""
         return self.times(coef) if w is None else self.project(w)
 
     def balanced(self, coef: Array) -> FeatureSlopes:
-        """`slopes` of coefficients whose sum is 0: these do not see where the origin is, so w may be sharper."""
+        """Slopes of coefficients whose sum is 0: these do not depend on the origin, so w may be more precise."""
         return self.slopes(coef)
 
     @property
     def middle(self) -> Array | None:
-        """The point from which such slopes are measured; None where that is 0."""
+        """Point from which balanced slopes are measured; None where that is 0."""
         return None
 
     @cached_property
     def length2(self) -> float:
-        """The largest squared length of a sample."""
+        """Largest squared length of a sample."""
         return float(np.max(self.diagonal(), initial=0.0))
 
     @property
     def balanced2(self) -> float:
-        """The same, from the point in the middle."""
+        """Largest squared length of a sample, measured from the point in the middle."""
         return self.length2
 
     @abstractmethod
@@ -172,14 +174,14 @@ class Quadratic(ABC):
 
     @abstractmethod
     def score_terms(self, coef: Array, norm2: Array) -> Array:
-        """What the terms of a score may add up to, for slopes of these coefficients and squared norms: shape (k,)."""
+        """Bounds on the sums of absolute terms of scores, for slopes of these coefficients and squared norms: (k,)."""
 
     def signed(self, y: Array) -> Any:
-        """The features, each sample times its label."""
+        """Features, each sample times its label."""
         raise InputError("w exists for the linear kernel and with low_rank only")
 
     def largest_terms(self, w: Array) -> Array:
-        """What the absolute terms of scores of slopes (k, width) add up to at most, shape (k,)."""
+        """Largest sums of absolute terms of scores of slopes (k, width), shape (k,)."""
         raise InputError("w exists for the linear kernel and with low_rank only")
 
     # ---- in more digits ----
@@ -190,11 +192,11 @@ class Quadratic(ABC):
 
     @abstractmethod
     def precise(self, parts: Array, w: Array | None = None) -> PreciseSlope:
-        """The slope of coefficients in two parts (2, n), or w (width,), with sums that are rounded once."""
+        """Slope of coefficients in two parts (2, n), or w (width,), with sums that are rounded once."""
 
     @abstractmethod
     def exactly(self) -> ExactSlopes:
-        """Slopes in fractions."""
+        """Calculator of scores and squared norms of slopes in fractions."""
 
     def scores_at(self, index: Any, coef: Array) -> Array:
         """Scores of some samples, (len(index), k), from coefficients (n, k)."""
@@ -212,11 +214,11 @@ class Quadratic(ABC):
 
     @abstractmethod
     def largest_value(self, Z: Any) -> float:
-        """A bound on the kernel values of new samples."""
+        """Bound on the kernel values of new samples."""
 
     @abstractmethod
     def part(self, index: Any) -> Quadratic:
-        """That of some of the samples."""
+        """Quadratic of some of the samples."""
 
     @abstractmethod
     def new_in_part(self, index: Any, rows: Any) -> Any:
@@ -232,17 +234,21 @@ class Quadratic(ABC):
 
     @abstractmethod
     def plus_constant(self) -> Quadratic:
-        """One more feature, which is 1."""
+        """Quadratic of samples with one more feature, which is 1."""
 
     @abstractmethod
     def plus_diagonal(self, square: Array) -> Quadratic:
-        """One more feature for each sample, with this squared length."""
+        """Quadratic of samples with one more feature each, with this squared length."""
 
     @abstractmethod
     def coordinates(self, factor: Callable[[], Array]) -> tuple[Any, Array] | None:
-        """Rows whose products are the values, (n, r), and what is rounding 1 in each column; None if none are plain."""
+        """Coordinates of the samples (n, r), of dense ones from their mean, and the size of rounding in each column.
+
+        None where a kernel matrix has no clear rank.
+        """
 
 
 def affects(W: Array, implied: Array, terms: Array, reach: Array) -> Array:
-    """By how much slopes (d, k) are off, as their effect on scores relative to 1 + the terms of these: shape (k,)."""
-    return np.asarray((np.abs(W - implied) * reach / (1.0 + terms * reach)).max(axis=0, initial=0.0))
+    """Residuals of slopes (d, k), as their effect on scores relative to 1 + the terms of these: shape (k,)."""
+    relative = np.abs(W - implied) * reach / (1.0 + terms * reach)
+    return np.asarray(relative.max(axis=0, initial=0.0))

@@ -20,8 +20,13 @@ class Signed:
     sign: Array
 
     def whole(self) -> Array:
-        """All of it, shape (n, n)."""
+        """Whole matrix, shape (n, n)."""
         return self.sign[:, None] * self.quadratic.whole() * self.sign
+
+    def __matmul__(self, x: Array) -> Array:
+        """Products with points, a column each."""
+        sign = self.sign[:, None]
+        return np.asarray(sign * self.quadratic.times(sign * x))
 
     @property
     def reach(self) -> Array:
@@ -35,7 +40,7 @@ class Signed:
 
 
 def centre(quadratic: Quadratic) -> Array | None:
-    """Where to measure samples from where the intercept is free: costs no accuracy, and improves the conditioning.
+    """Choose the point to measure samples from where the intercept is free: no less accurate, better conditioned.
 
     None for a kernel matrix, for sparse samples, which would fill up, and for features too many for w to be stored.
     """

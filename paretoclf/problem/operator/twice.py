@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from paretoclf.common.checks import Array
 from paretoclf.problem.samples import Samples
 
-#: Slices of each factor; what is left out is below 2**-80 of the largest terms.
+#: Slices of each factor; the rest is below 2**-80 of the largest terms.
 _SLICES = 4
 
 #: Numbers of a matrix that are sliced at a time.
@@ -43,16 +43,18 @@ def product(A: Samples, high: Array, low: Array) -> tuple[Array, Array]:
     array([[0.5]])
     """
     m, k = A.shape
-    bits = (53 - int(np.ceil(np.log2(max(k, 2))))) // 2
+    carries = int(np.ceil(np.log2(max(k, 2))))
+    bits = (53 - carries) // 2
     right = _slices(high, low, np.abs(high).max(axis=0, initial=0.0), bits)
-    out, error = np.zeros((m, high.shape[1])), np.zeros((m, high.shape[1]))
+    out, error = np.zeros((2, m, high.shape[1]))
     rows = max(1, _BLOCK // max(k, 1))
     for first in range(0, m, rows):
         part = slice(first, first + rows)
         left = _sliced_rows(A[part], bits)
         for order in reversed(range(_SLICES)):  # the smallest first
             for i in range(order + 1):
-                _add(out[part], error[part], np.asarray(left[i] @ right[order - i]))
+                term = left[i] @ right[order - i]
+                _add(out[part], error[part], np.asarray(term))
     total = out + error
     return total, error - (total - out)
 
@@ -66,10 +68,12 @@ def _add(out: Array, error: Array, term: Array) -> None:
 
 
 def _sliced_rows(A: Samples, bits: int) -> list[Any]:
+    """Slices of a matrix, dense or sparse, each row by its largest entry."""
     if not sp.issparse(A):
         return _slices(A, None, np.abs(A).max(axis=1, initial=0.0, keepdims=True), bits)
-    top = np.repeat(np.asarray(abs(A).max(axis=1).todense()).ravel(), np.diff(A.indptr))
-    return [sp.csr_array((data, A.indices, A.indptr), shape=A.shape) for data in _slices(A.data, None, top, bits)]
+    largest = np.asarray(abs(A).max(axis=1).todense()).ravel()
+    slices = _slices(A.data, None, np.repeat(largest, np.diff(A.indptr)), bits)
+    return [sp.csr_array((data, A.indices, A.indptr), shape=A.shape) for data in slices]
 
 
 def _slices(x: Array, low: Array | None, top: Array, bits: int) -> list[Array]:

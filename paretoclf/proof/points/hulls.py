@@ -31,14 +31,15 @@ from paretoclf.common.tolerances import (
     UNDECIDED,
     WHOLE_RANK,
 )
-from paretoclf.proof.evidence import Condition, Judged, judge
-from paretoclf.proof.soft_margin import SoftMargin
+from paretoclf.proof.points.soft_margin import SoftMargin
+from paretoclf.proof.verdicts.evidence import Condition, Judged, judge
 
 Interval = tuple[float, float]
 
+_TINY = float(np.finfo(float).tiny)
 _NEAR = 4 * float(np.finfo(float).eps)  # breakpoints are rounded by no more than this share
 
-#: What ``Graded.residuals`` are of.
+#: Names of ``Graded.residuals``.
 CONDITIONS = ("stationarity in w", "balance", "rho", "box", "complementarity")
 
 
@@ -65,12 +66,14 @@ class OptimalThresholds:
     @property
     def b_interval(self) -> Interval:
         """All optimal intercepts."""
-        return 0.5 * (self.minus[0] - self.plus[1]), 0.5 * (self.minus[1] - self.plus[0])
+        (plus_low, plus_high), (minus_low, minus_high) = self.plus, self.minus
+        return 0.5 * (minus_low - plus_high), 0.5 * (minus_high - plus_low)
 
     @property
     def rho_interval(self) -> Interval:
         """All optimal margins."""
-        return 0.5 * (self.plus[0] + self.minus[0]), 0.5 * (self.plus[1] + self.minus[1])
+        (plus_low, plus_high), (minus_low, minus_high) = self.plus, self.minus
+        return 0.5 * (plus_low + minus_low), 0.5 * (plus_high + minus_high)
 
     @property
     def unique(self) -> bool:
@@ -92,11 +95,11 @@ class Intervals:
         """Thresholds ``rho - b`` and ``rho + b`` of the chosen points."""
         return _chosen(self.plus_low, self.plus_high), _chosen(self.minus_low, self.minus_high)
 
-    def at(self, j: int) -> OptimalThresholds:
-        """Those of point j."""
-        return OptimalThresholds(
-            (float(self.plus_low[j]), float(self.plus_high[j])), (float(self.minus_low[j]), float(self.minus_high[j]))
-        )
+    def at(self, point: int) -> OptimalThresholds:
+        """Take the thresholds of one point."""
+        plus = float(self.plus_low[point]), float(self.plus_high[point])
+        minus = float(self.minus_low[point]), float(self.minus_high[point])
+        return OptimalThresholds(plus, minus)
 
 
 def thresholds(y: Array, scores: Array, nu: float, cap_plus: float, cap_minus: float) -> OptimalThresholds:
@@ -122,19 +125,22 @@ def _order_statistics(ordered: Array, rank: Array) -> tuple[Array, Array]:
     size, points = ordered.shape[1], np.arange(rank.size)
     whole = np.round(rank)
     tied = (whole <= size) & (np.abs(rank - whole) <= WHOLE_RANK * size)
-    first = np.where(tied, whole, np.minimum(np.ceil(rank), size)).astype(np.int64)
+    rounded_up = np.minimum(np.ceil(rank), size)
+    first = np.where(tied, whole, rounded_up).astype(np.int64)
     low = np.where(first > 0, ordered[points, first - 1], -np.inf)
-    high = np.where(first < size, ordered[points, np.minimum(first, size - 1)], np.inf)
+    next_score = ordered[points, np.minimum(first, size - 1)]
+    high = np.where(first < size, next_score, np.inf)
     # Two scores that differ by rounding are one.
-    apart = tied & (high - low > AT_BOUND * np.maximum(np.abs(ordered[:, 0]), np.abs(ordered[:, -1])))
-    return low, np.where(apart, high, low)
+    largest = np.maximum(np.abs(ordered[:, 0]), np.abs(ordered[:, -1]))
+    distinct = tied & (high - low > AT_BOUND * largest)
+    return low, np.where(distinct, high, low)
 
 
 @dataclass(frozen=True)
 class _Side:
     """One class at k points, a point a row: then rows have one cap each, and sums go along memory.
 
-    What is needed of the order of the scores is kept, and not their sorted copy: blocks of points stay in the cache.
+    Only a few order statistics of the scores are kept, and not a sorted copy: blocks of points stay in the cache.
 
     Attributes
     ----------
@@ -161,20 +167,22 @@ class _Side:
     of_scores: tuple[Array, Array]
 
     def moved(self, total: Array) -> Array:
-        """At least the sum of what repair moves the multipliers by."""
+        """Upper bound (k,) on the sum of the changes of multipliers that are made feasible, with sums ``total``."""
         low, high = self.ends
-        outside = self.alpha.shape[1] * (np.maximum(-low, 0.0) + np.maximum(high - self.cap, 0.0))
+        violation = np.maximum(-low, 0.0) + np.maximum(high - self.cap, 0.0)
+        outside = self.alpha.shape[1] * violation
         return np.asarray(2.0 * outside + np.abs(self.total - total))
 
     def paid(self, threshold: Array) -> Array:
-        """What the samples below a threshold cost."""
-        return np.asarray(-self.cap * np.minimum(self.scores - threshold[:, None], 0.0).sum(axis=1))
+        """Costs of the slacks of the samples below a threshold."""
+        below = np.minimum(self.scores - threshold[:, None], 0.0)
+        return np.asarray(-self.cap * below.sum(axis=1))
 
     def residuals(self, threshold: Array, size: Array, nu: Array) -> tuple[Array, Array]:
         """The largest residuals of box and complementarity; ``size`` (k,) is that of the slacks.
 
-        What is below the threshold is xi, so that of slack and xi one is 0: where complementarity fails is seen from
-        their difference.
+        A score below the threshold leaves a xi, so that of slack and xi one is 0: their difference shows where
+        complementarity fails.
         """
         slack, unit = self.scores - threshold[:, None], _unit(self.cap, nu)
         slack /= size[:, None]
@@ -188,7 +196,7 @@ class _Side:
 
 
 def _unit(cap: Array, nu: Any) -> Array:
-    """What multipliers are judged against: their cap, or what either class adds up to if that is less."""
+    """Scale of multipliers in their residuals: the cap, or the sum of either class if that is less."""
     return np.where(nu > 0, np.minimum(cap, 0.5 * nu), cap)
 
 
@@ -197,30 +205,35 @@ def _sides(y: Array, nu: Array, caps: tuple[Array, Array], alpha: Array, scores:
     of_class = []
     for sign, cap in zip((1.0, -1.0), caps, strict=True):
         members = np.flatnonzero(y == sign)
-        a, inner = np.take(alpha.T, members, axis=1), np.take(scores.T, members, axis=1)
+        own = np.take(alpha.T, members, axis=1)
+        signed = np.take(scores.T, members, axis=1)
         if sign < 0:
-            np.subtract(0.0, inner, out=inner)
-        ordered = np.sort(inner, axis=1)
-        best, of_scores = _order_statistics(ordered, nu / (2 * cap)), (ordered[:, 0].copy(), ordered[:, -1].copy())
-        ends = a.min(axis=1), a.max(axis=1)
-        of_class.append(_Side(sign, cap, a, inner, best, a.sum(axis=1), ends, of_scores))
+            np.subtract(0.0, signed, out=signed)
+        ordered = np.sort(signed, axis=1)
+        best = _order_statistics(ordered, nu / (2 * cap))
+        of_scores = ordered[:, 0].copy(), ordered[:, -1].copy()
+        ends = own.min(axis=1), own.max(axis=1)
+        of_class.append(_Side(sign, cap, own, signed, best, own.sum(axis=1), ends, of_scores))
     return of_class[0], of_class[1]
 
 
 def moved_by_rounding(t: Array, steps: Array) -> Array:
-    """How far scores may be from those at breakpoints t (k + 1,), which are rounded; they go by ``steps``."""
+    """Bound on the error of scores from the rounding of breakpoints t (k + 1,); scores change by ``steps`` between."""
     rates = np.concatenate([[0.0], steps / np.diff(t), [0.0]])
-    return np.asarray(_NEAR * np.abs(t) * np.maximum(rates[:-1], rates[1:]))
+    rate = np.maximum(rates[:-1], rates[1:])
+    return np.asarray(_NEAR * np.abs(t) * rate)
 
 
 def _chosen(low: Any, high: Any) -> Any:
+    """The middle of an interval; of a half-line its finite end."""
     middle = 0.5 * low + 0.5 * high
-    return np.where(np.isfinite(middle), middle, np.where(np.isfinite(low), low, high))
+    finite_end = np.where(np.isfinite(low), low, high)
+    return np.where(np.isfinite(middle), middle, finite_end)
 
 
 @dataclass(frozen=True)
 class Graded:
-    """What the judge finds of k points at once; `judged` spells one of them out.
+    """Values, gaps and residuals of k points that were judged at once; `judged` spells one of them out.
 
     Attributes
     ----------
@@ -271,29 +284,33 @@ class Graded:
         closed = (gap <= share * CERTIFY) | rounded
         return np.asarray((self.residual <= share * CERTIFY) & closed)
 
-    def judged(self, j: int) -> Judged:
-        """Spell out point j: certificate, conditions and numbers."""
-        alpha, b, rho, size = self.alpha[:, j], float(self.b[j]), float(self.rho[j]), float(self.size[j])
-        caps = np.where(self.y > 0, self.caps[0][j], self.caps[1][j])
-        unit = _unit(caps, self.nu[j])
-        yf = self.y * (self.scores[:, j] + b)
-        xi = np.maximum(0.0, rho - yf)
-        total, least = alpha.sum() - self.nu[j], max(float(self.nu[j]), np.finfo(float).tiny)
+    def judged(self, point: int) -> Judged:
+        """Spell out one point: certificate, conditions and numbers."""
+        alpha = self.alpha[:, point]
+        nu, b, rho, size = (float(each[point]) for each in (self.nu, self.b, self.rho, self.size))
+        plus, minus = self.caps
+        caps = np.where(self.y > 0, plus[point], minus[point])
+        margin = self.y * (self.scores[:, point] + b)
+        xi = np.maximum(0.0, rho - margin)
+        units: dict[str, Any] = {"slack_unit": size, "multiplier_unit": _unit(caps, self.nu[point])}
+        # The multiplier of rho is what the others add up to above nu.
+        above_nu, nu_unit = np.array([alpha.sum() - nu]), max(nu, _TINY)
         conditions = (
-            Condition("margin", yf - rho + xi, alpha, slack_unit=size, multiplier_unit=unit),
-            Condition("slack", xi, caps - alpha, slack_unit=size, multiplier_unit=unit),
-            Condition("rho", np.array([rho]), np.array([total]), slack_unit=size, multiplier_unit=least),
+            Condition("margin", margin - rho + xi, alpha, **units),
+            Condition("slack", xi, caps - alpha, **units),
+            Condition("rho", np.array([rho]), above_nu, slack_unit=size, multiplier_unit=nu_unit),
         )
+        numbers = {"alpha": alpha, "xi": xi, "rho": rho, "b": b, "thresholds": self.intervals.at(point)}
         return judge(
-            float(self.primal_value[j]),
-            float(self.dual_value[j]),
+            self.primal_value.item(point),
+            self.dual_value.item(point),
             conditions,
-            {"alpha": alpha, "xi": xi, "rho": rho, "b": b, "thresholds": self.intervals.at(j)},
-            stationarity={name: float(values[j]) for name, values in self.stationarity.items()},
-            scale=float(self.scale[j]),
-            rounding=float(self.rounding[j]),
+            numbers,
+            stationarity={name: values.item(point) for name, values in self.stationarity.items()},
+            scale=self.scale.item(point),
+            rounding=self.rounding.item(point),
             note=self.note,
-        ).revised(kernel_rounding=float(self.kernel_rounding[j]))
+        ).revised(kernel_rounding=self.kernel_rounding.item(point))
 
 
 def judge_hulls(problem: SoftMargin, alpha: Array, w: Array | None = None) -> Judged:
@@ -344,58 +361,45 @@ def grade_hulls(
     own : pair of arrays of shape (k,), optional
         Intercepts b and margins rho to judge; by default the best ones.
     zero : bool array of shape (k,), optional
-        Points whose slope is 0, not only nearly so: where the hulls meet. What alpha leaves of it is a residual.
+        Points whose slope is 0, not only nearly so: where the hulls meet. The slope that alpha implies is a residual.
     moved : array of shape (k,), optional
         How far scores of W may be from those that belong to alpha, as it belongs to a breakpoint before that was
         rounded.
     """
     y, Q, nu = problem.y, problem.Q, problem.nu
     assert problem.caps is not None
-    caps = problem.caps[int(np.argmax(y))], problem.caps[int(np.argmin(y))]
-    given = Q.slopes(y[:, None] * alpha, W)
-    scores, norm2, apart = given.scores, given.norm2, given.apart
-    largest = Q.length2
-    # Scores are sums of terms that cancel: those of multipliers nu, in all, times the largest kernel value. Of a slope
-    # that is given they are its own terms, however much cancels in it; it is known up to rounding of the multipliers.
-    terms = nu * largest
-    if W is not None:
-        of_slope = Q.largest_terms(W.T) + (0.0 if moved is None else moved / SCORE_ROUNDING)
-        terms = np.minimum(terms, of_slope + SCORE_ROUNDING * terms)
+    of_positive, of_negative = int(np.argmax(y)), int(np.argmin(y))
+    caps = problem.caps[of_positive], problem.caps[of_negative]
+    slopes = Q.slopes(y[:, None] * alpha, W)
+    scores, norm2, stationarity_in_w = slopes.scores, slopes.norm2, slopes.apart
+    terms = _score_terms(problem, W, moved)
     rounding = SCORE_ROUNDING * nu * terms
-    lower_norm2 = norm2.copy()
+    implied_norm2 = norm2.copy()
     if zero is not None and zero.any():
-        whole = np.maximum(nu[zero] * largest, np.finfo(float).tiny)
-        apart[zero] = np.max(np.abs(scores[:, zero]), axis=0) / whole
-        scores[:, zero], norm2[zero] = 0.0, 0.0
+        whole = np.maximum(nu[zero] * Q.length2, _TINY)
+        stationarity_in_w[zero] = np.max(np.abs(scores[:, zero]), axis=0) / whole
+        scores[:, zero] = 0.0
+        norm2[zero] = 0.0
     sides = _sides(y, nu, caps, alpha, scores)
     best = Intervals(*sides[0].best, *sides[1].best)
-    if own is None:
-        plus, minus = best.chosen
-        own = 0.5 * (minus - plus), np.maximum(0.0, 0.5 * (plus + minus))  # rounding below 0 is 0
-    b, rho = own
+    b, rho = own if own is not None else _best(best)
     thresholds = [rho - side.sign * b for side in sides]
     paid = sum(side.paid(at) for side, at in zip(sides, thresholds, strict=True))
-    scale = np.maximum(np.maximum(0.5 * norm2 + paid + nu * rho, rounding), np.finfo(float).tiny)
-    # The dual value is that of feasible multipliers next to alpha. Where rounding alone is what they differ by, a bound
-    # on it will do.
-    repair = sum(side.moved(0.5 * nu) for side in sides)
-    more = 2.0 * repair * np.sqrt(np.maximum(lower_norm2, rounding) * largest) + repair**2 * largest
-    lower_norm2 += more
-    far = ~(more <= OVERESTIMATED * scale) if W is None else np.ones(nu.size, dtype=np.bool_)
-    if far.any():
-        made = problem.feasible(alpha[:, far], problem.caps[:, far], 0.5 * nu[far])
-        lower_norm2[far] = Q.norms(y[:, None] * made)
+    scale = np.maximum(0.5 * norm2 + paid + nu * rho, rounding)
+    scale = np.maximum(scale, _TINY)
+    lower_norm2 = _norm2_of_feasible(problem, alpha, sides, implied_norm2, rounding, scale, W is not None)
     primal, dual = 0.5 * norm2 + paid - nu * rho, -0.5 * lower_norm2
     gap = (primal - dual) / scale
     ends = [end + side.sign * b for side in sides for end in side.of_scores]
     # Where the gap is small, what rounding of scores does to margins is no error.
     least = np.where(np.abs(gap) <= LOOSE, SCORE_DIGITS * terms, 0.0)
-    size = np.maximum(np.max([*np.abs(ends), rho, least], axis=0), np.finfo(float).tiny)
+    size = np.max([*np.abs(ends), rho, least], axis=0)
+    size = np.maximum(size, _TINY)
     residuals_of = (side.residuals(at, size, nu) for side, at in zip(sides, thresholds, strict=True))
     box, complementarity = (np.maximum(*pair) for pair in zip(*residuals_of, strict=True))
-    total, unit = sides[0].total + sides[1].total - nu, np.maximum(nu, np.finfo(float).tiny)
-    stationarity = {"stationarity in w": apart, "balance": np.abs(sides[0].total - sides[1].total) / unit}
-    of_rho = np.max([-rho / size, -total / unit, np.minimum(rho / size, total / unit), np.zeros(nu.size)], axis=0)
+    imbalance = np.abs(sides[0].total - sides[1].total)
+    stationarity = {"stationarity in w": stationarity_in_w, "balance": imbalance / np.maximum(nu, _TINY)}
+    of_rho = _residual_of_rho(rho / size, sides, nu)
     residuals = dict(zip(CONDITIONS, (*stationarity.values(), of_rho, box, complementarity), strict=True))
     return Graded(
         primal_value=primal,
@@ -417,3 +421,60 @@ def grade_hulls(
         size=size,
         note=problem.note,
     )
+
+
+def _score_terms(problem: SoftMargin, W: Array | None, moved: Array | None) -> Array:
+    """Sizes (k,) of the terms that scores are sums of: rounding of scores is a share of these.
+
+    They are multipliers nu, in all, times the largest kernel value. Of a slope that is given they are its own terms,
+    however much cancels in it; it is known up to rounding of the multipliers.
+    """
+    terms = problem.nu * problem.Q.length2
+    if W is None:
+        return np.asarray(terms)
+    of_slope = problem.Q.largest_terms(W.T)
+    if moved is not None:
+        of_slope = of_slope + moved / SCORE_ROUNDING
+    return np.asarray(np.minimum(terms, of_slope + SCORE_ROUNDING * terms))
+
+
+def _best(best: Intervals) -> tuple[Array, Array]:
+    """Intercepts and margins of the chosen points."""
+    plus, minus = best.chosen
+    return 0.5 * (minus - plus), np.maximum(0.0, 0.5 * (plus + minus))  # rounding below 0 is 0
+
+
+def _norm2_of_feasible(
+    problem: SoftMargin,
+    alpha: Array,
+    sides: tuple[_Side, _Side],
+    norm2: Array,
+    rounding: Array,
+    scale: Array,
+    exactly: bool,
+) -> Array:
+    """Squared norms (k,) of the slopes of feasible multipliers next to alpha, whose own are ``norm2``, or a bound.
+
+    Where rounding alone is what the two differ by, a bound will do, unless it is to be exact.
+    """
+    longest2, half = problem.Q.length2, 0.5 * problem.nu
+    moved = sum(side.moved(half) for side in sides)
+    length = np.sqrt(np.maximum(norm2, rounding) * longest2)
+    more = 2.0 * moved * length + moved**2 * longest2
+    norm2 += more
+    far = ~(more <= OVERESTIMATED * scale)
+    if exactly:
+        far[:] = True
+    if far.any():
+        assert problem.caps is not None
+        feasible = problem.feasible(alpha[:, far], problem.caps[:, far], half[far])
+        norm2[far] = problem.Q.norms(problem.y[:, None] * feasible)
+    return norm2
+
+
+def _residual_of_rho(rho: Array, sides: tuple[_Side, _Side], nu: Array) -> Array:
+    """Residuals (k,) of rho, relative to its unit, and of its multiplier: that the others add up to at least nu."""
+    plus, minus = sides
+    above_nu = (plus.total + minus.total - nu) / np.maximum(nu, _TINY)
+    both = np.minimum(rho, above_nu)
+    return np.asarray(np.max([-rho, -above_nu, both, np.zeros(nu.size)], axis=0))

@@ -34,20 +34,20 @@ class Loss(Protocol):
         """Upper end of the range of ``-slope``."""
         ...
 
-    def value(self, u: Array) -> Array:
-        """Loss at margins u."""
+    def value(self, margin: Array) -> Array:
+        """Loss at margins."""
         ...
 
-    def slope(self, u: Array) -> Array:
+    def slope(self, margin: Array) -> Array:
         """First derivative (for the hinge: a subgradient)."""
         ...
 
-    def curvature(self, u: Array) -> Array:
+    def curvature(self, margin: Array) -> Array:
         """Second derivative."""
         ...
 
-    def conjugate(self, p: Array) -> Array:
-        """Conjugate at -p, for p in [low, high]."""
+    def conjugate(self, multiplier: Array) -> Array:
+        """Conjugate at -p, for a multiplier p in [low, high]."""
         ...
 
 
@@ -59,21 +59,21 @@ class Square:
     low = -np.inf
     high = np.inf
 
-    def value(self, u: Array) -> Array:
-        """Loss at margins u."""
-        return 0.5 * (u - 1.0) ** 2
+    def value(self, margin: Array) -> Array:
+        """Loss at margins."""
+        return 0.5 * (margin - 1.0) ** 2
 
-    def slope(self, u: Array) -> Array:
+    def slope(self, margin: Array) -> Array:
         """First derivative."""
-        return u - 1.0
+        return margin - 1.0
 
-    def curvature(self, u: Array) -> Array:
+    def curvature(self, margin: Array) -> Array:
         """Second derivative."""
-        return np.ones_like(u)
+        return np.ones_like(margin)
 
-    def conjugate(self, p: Array) -> Array:
+    def conjugate(self, multiplier: Array) -> Array:
         r""":math:`\tfrac12p^2-p`."""
-        return 0.5 * p**2 - p
+        return 0.5 * multiplier**2 - multiplier
 
 
 @dataclass(frozen=True)
@@ -84,21 +84,21 @@ class Hinge:
     low = 0.0
     high = 1.0
 
-    def value(self, u: Array) -> Array:
-        """Loss at margins u."""
-        return np.maximum(0.0, 1.0 - u)
+    def value(self, margin: Array) -> Array:
+        """Loss at margins."""
+        return np.maximum(0.0, 1.0 - margin)
 
-    def slope(self, u: Array) -> Array:
+    def slope(self, margin: Array) -> Array:
         """Derivative, and at the kink a subgradient."""
-        return np.where(u < 1.0, -1.0, 0.0)
+        return np.where(margin < 1.0, -1.0, 0.0)
 
-    def curvature(self, u: Array) -> Array:
+    def curvature(self, margin: Array) -> Array:
         """Second derivative, where there is one: 0."""
-        return np.zeros_like(u)
+        return np.zeros_like(margin)
 
-    def conjugate(self, p: Array) -> Array:
+    def conjugate(self, multiplier: Array) -> Array:
         """Conjugate at -p: -p."""
-        return -p
+        return -multiplier
 
 
 @dataclass(frozen=True)
@@ -109,21 +109,21 @@ class Logistic:
     low = 0.0
     high = 1.0
 
-    def value(self, u: Array) -> Array:
-        """Loss at margins u."""
-        return np.logaddexp(0.0, -u)
+    def value(self, margin: Array) -> Array:
+        """Loss at margins."""
+        return np.logaddexp(0.0, -margin)
 
-    def slope(self, u: Array) -> Array:
+    def slope(self, margin: Array) -> Array:
         """First derivative."""
-        return np.asarray(-expit(-u))
+        return np.asarray(-expit(-margin))
 
-    def curvature(self, u: Array) -> Array:
+    def curvature(self, margin: Array) -> Array:
         """Second derivative."""
-        return np.asarray(expit(u) * expit(-u))
+        return np.asarray(expit(margin) * expit(-margin))
 
-    def conjugate(self, p: Array) -> Array:
+    def conjugate(self, multiplier: Array) -> Array:
         r""":math:`p\log p+(1-p)\log(1-p)`."""
-        return np.asarray(-entr(p) - entr(1.0 - p))
+        return np.asarray(-entr(multiplier) - entr(1.0 - multiplier))
 
 
 @dataclass(frozen=True)
@@ -134,31 +134,37 @@ class Erf:
     low = 0.0
     high = 1.0
 
-    def value(self, u: Array) -> Array:
-        r"""Loss at margins u, as :math:`\varphi(u)-u\Phi(-u)`; far right through logarithms, where the terms cancel."""
-        density = np.exp(-0.5 * u**2) / np.sqrt(2 * np.pi)
-        direct = density - u * ndtr(-u)
-        far = u > FAR
-        return np.asarray(np.where(far, density * mills(np.where(far, u, FAR + 1.0))[1], direct))
+    def value(self, margin: Array) -> Array:
+        r"""Loss at margins, as :math:`\varphi(u)-u\Phi(-u)`; far right through logarithms, where the terms cancel."""
+        density = _normal_density(margin)
+        direct = density - margin * ndtr(-margin)
+        far = margin > FAR
+        _, tail = mills(np.where(far, margin, FAR + 1.0))
+        return np.asarray(np.where(far, density * tail, direct))
 
-    def slope(self, u: Array) -> Array:
+    def slope(self, margin: Array) -> Array:
         """First derivative."""
-        return np.asarray(-ndtr(-u))
+        return np.asarray(-ndtr(-margin))
 
-    def curvature(self, u: Array) -> Array:
+    def curvature(self, margin: Array) -> Array:
         """Second derivative."""
-        return np.asarray(np.exp(-0.5 * u**2) / np.sqrt(2 * np.pi))
+        return np.asarray(_normal_density(margin))
 
-    def conjugate(self, p: Array) -> Array:
+    def conjugate(self, multiplier: Array) -> Array:
         r""":math:`-\varphi(\Phi^{-1}(p))`: with :math:`u=-\Phi^{-1}(p)`, :math:`-pu-\phi(u)=-\varphi(u)`."""
-        return np.asarray(-np.exp(-0.5 * ndtri(np.clip(p, 0.0, 1.0)) ** 2) / np.sqrt(2 * np.pi))
+        return np.asarray(-_normal_density(ndtri(np.clip(multiplier, 0.0, 1.0))))
+
+
+def _normal_density(point: Array) -> Array:
+    """Density of the standard normal distribution."""
+    return np.asarray(np.exp(-0.5 * point**2) / np.sqrt(2 * np.pi))
 
 
 #: Beyond this the continued fraction of Mills' ratio is taken: it has converged, and differences of tails cancel.
 FAR = 5.0
 
 
-def mills(v: Array) -> tuple[Array, Array]:
+def mills(point: Array) -> tuple[Array, Array]:
     r"""Mills' ratio :math:`m(v)=\Phi(-v)/\varphi(v)` and :math:`1-v\,m(v)` for v > 5, by Laplace's continued fraction.
 
     Examples
@@ -168,16 +174,18 @@ def mills(v: Array) -> tuple[Array, Array]:
     >>> mills(np.array([1e8]))  # 1 / v and 1 / v^2
     (array([1.e-08]), array([1.e-16]))
     """
-    t = np.zeros_like(v)
-    for k in range(60, 1, -1):
-        t = k / (v + t)
-    # m = 1 / (v + 1 / (v + t)), so 1 - v m = m / (v + t).
-    m = 1.0 / (v + 1.0 / (v + t))
-    return np.asarray(m), np.asarray(m / (v + t))
+    tail = np.zeros_like(point)
+    for order in range(60, 1, -1):
+        tail = order / (point + tail)
+    # m = 1 / (v + 1 / (v + t)) with the tail t of the fraction, so 1 - v m = m / (v + t).
+    ratio = 1.0 / (point + 1.0 / (point + tail))
+    return np.asarray(ratio), np.asarray(ratio / (point + tail))
 
+
+_ALL: tuple[Loss, ...] = (Square(), Hinge(), Logistic(), Erf())
 
 #: The losses, by name.
-LOSSES: dict[str, Loss] = {loss.name: loss for loss in (Square(), Hinge(), Logistic(), Erf())}
+LOSSES: dict[str, Loss] = {loss.name: loss for loss in _ALL}
 
 
 def loss_of(name: object) -> Loss:

@@ -22,8 +22,8 @@ import numpy as np
 from paretoclf.common.checks import Array
 from paretoclf.problem.exact_sums import inner, total
 from paretoclf.problem.operator import FeatureSlope, Quadratic
-from paretoclf.proof.evidence import Condition, Judged, judge
-from paretoclf.proof.soft_margin import PRECISELY, SoftMargin
+from paretoclf.proof.points.soft_margin import PRECISELY, SoftMargin
+from paretoclf.proof.verdicts.evidence import Condition, Judged, judge
 
 _TINY = float(np.finfo(float).tiny)
 
@@ -51,7 +51,7 @@ def judge_margins(
     w : array of shape (d,), optional
         A slope given separately; by default the one that the multipliers imply.
     low : array of shape (n,), optional
-        What :math:`|\bar y_i|` times the multipliers miss: then sums are rounded once.
+        Part of :math:`|\bar y_i|` times the multipliers that doubles do not hold: then sums are rounded once.
 
     Examples
     --------
@@ -63,39 +63,43 @@ def judge_margins(
     >>> judge_margins(problem, 1.0, np.ones(2), 0.0).certificate.passes(1e-15)
     True
     """
-    y, costs, size = problem.y, problem.squares, np.where(problem.y > 0, 1.0, theta)
+    labels, costs = problem.y, problem.squares
+    size = np.where(labels > 0, 1.0, theta)
     found = weigh(problem, size * multipliers, w, low)
-    f, target = found.slope.scores + b, 2 * theta / (1 + theta) / size
+    scores = found.slope.scores + b
+    margin, target = labels * scores, 2 * theta / (1 + theta) / size
     numbers = {"alpha": multipliers, "b": b} | ({} if low is None else {"alpha_lo": low / size})
     stationarity = {"stationarity in w": found.slope.apart, "balance": found.balance}
     if costs is None:
-        primal, slack = nearest_feasible(y, found.slope), size * (y * f - target)
+        primal, slack = nearest_feasible(labels, found.slope), size * (margin - target)
     else:
-        xi = np.maximum(0.0, target - y * f)
-        primal, slack = found.slope.norm2 + float(costs @ xi**2), size * (y * f + xi - target)
-        largest = 1.0 + np.max(np.abs(f))
-        stationarity["stationarity in xi"] = float(np.max(np.abs(xi - 0.5 * size * multipliers / costs))) / largest
+        xi = np.maximum(0.0, target - margin)
+        primal = found.slope.norm2 + float(costs @ xi**2)
+        slack = size * (margin + xi - target)
+        residual = np.abs(xi - 0.5 * size * multipliers / costs)
+        largest = 1.0 + np.max(np.abs(scores))
+        stationarity["stationarity in xi"] = float(np.max(residual)) / largest
         numbers["xi"] = xi
     unit = max(float(multipliers.max()), _TINY)
-    conditions = (
-        Condition("margin", slack, multipliers, slack_unit=size * (target + np.abs(f)), multiplier_unit=unit),
-    )
-    judged = judge(primal, found.dual, conditions, numbers, stationarity=stationarity, note=noted(problem, low))
+    slack_unit = size * (target + np.abs(scores))
+    condition = Condition("margin", slack, multipliers, slack_unit=slack_unit, multiplier_unit=unit)
+    note = noted(problem, low)
+    judged = judge(primal, found.dual, (condition,), numbers, stationarity=stationarity, note=note)
     return judged.revised(kernel_rounding=float(problem.value_rounding(found.feasible)))
 
 
 @dataclass(frozen=True)
 class WeighedMultipliers:
-    r"""What multipliers times :math:`|\bar y_i|` say, whatever theta is.
+    r"""Slope, balance and dual value of multipliers times :math:`|\bar y_i|`, whatever theta is.
 
     Attributes
     ----------
     slope : FeatureSlope
         The one that is judged.
     balance : float
-        By how much the two classes miss each other, relative to their sums.
+        Difference of the sums of the two classes, relative to both sums.
     feasible : array of shape (n,)
-        Feasible ones next to them.
+        Feasible multipliers next to them.
     dual : float
         The dual objective there.
     """
@@ -107,35 +111,43 @@ class WeighedMultipliers:
 
 
 def weigh(problem: SoftMargin, given: Array, w: Array | None, low: Array | None) -> WeighedMultipliers:
-    """What such multipliers (n,) say, of which ``low`` is what they miss; w as for `judge_margins`."""
-    y, Q, rest = problem.y, problem.Q, np.zeros(problem.y.size) if low is None else low
-    parts = np.where(given + rest < 0.0, 0.0, np.stack([given, rest]))
+    """Compute slope, balance and dual value of multipliers (n,), of which ``low`` is the part that doubles do not hold.
+
+    The slope w as for `judge_margins`.
+    """
+    labels, half = problem.y, 0.5 * problem.y
+    given_low = np.zeros(labels.size) if low is None else low
+    parts = np.where(given + given_low < 0.0, 0.0, np.stack([given, given_low]))
     known = parts[:1] if low is None else parts
-    up, down = (total(known[:, side]) for side in (y > 0, y < 0))
+    up, down = (total(known[:, side]) for side in (labels > 0, labels < 0))
     feasible, rest = problem.feasible_parts(parts)
     if low is None:
-        slope, below = Q.slope_of(0.5 * y * given, w), Q.slope_of(0.5 * y * (feasible + rest))
+        balance = float(labels @ given)
+        slope = problem.Q.slope_of(half * given, w)
+        of_feasible = problem.Q.slope_of(half * (feasible + rest))
     else:
-        slope, below = precisely(Q, 0.5 * y * parts, w), precisely(Q, 0.5 * y * np.stack([feasible, rest]))
-    dual = 2.0 * min(up, down) - below.norm2
+        balance = inner(parts, labels)
+        slope = precisely(problem.Q, half * parts, w)
+        of_feasible = precisely(problem.Q, half * np.stack([feasible, rest]))
+    dual = 2.0 * min(up, down) - of_feasible.norm2
     if problem.squares is not None:
         dual -= 0.25 * float((feasible**2 / problem.squares).sum())
-    balance = float(y @ given) if low is None else inner(parts, y)
     return WeighedMultipliers(slope, abs(balance) / max(up + down, _TINY), feasible, dual)
 
 
-def nearest_feasible(y: Array, slope: FeatureSlope) -> float:
+def nearest_feasible(labels: Array, slope: FeatureSlope) -> float:
     """Squared norm of the multiple of w at which the classes are 2 apart; infinite if they overlap."""
-    apart = float(np.min(slope.scores[y > 0]) - np.max(slope.scores[y < 0]))
-    return slope.norm2 * (2.0 / apart) ** 2 if apart > 0 else np.inf
+    lowest = np.min(slope.scores[labels > 0])
+    distance = float(lowest - np.max(slope.scores[labels < 0]))
+    return slope.norm2 * (2.0 / distance) ** 2 if distance > 0 else np.inf
 
 
 def precisely(Q: Quadratic, parts: Array, w: Array | None = None) -> FeatureSlope:
-    """The slope of coefficients in two parts (2, n), or w, with sums that are rounded once."""
+    """Compute the slope of coefficients in two parts (2, n), or judge w, with sums that are rounded once."""
     found = Q.precise(parts, w)
     return FeatureSlope(found.scores(), found.norm2, found.apart)
 
 
 def noted(problem: SoftMargin, low: Array | None) -> str:
-    """What proofs add where they explain themselves."""
+    """The note of a proof: that of the problem, and whether multipliers have two parts."""
     return problem.note if low is None else f"{PRECISELY} {problem.note}".rstrip()

@@ -32,10 +32,13 @@ def largest_cancelling(which: Index, y: Array, caps: Array) -> tuple[float, Arra
     >>> largest_cancelling(np.array([0, 0, 1]), np.array([1.0, -1.0, 1.0]), np.array([0.5, 0.25, 1.0]))
     (0.5, array([0.25, 0.25, 0.  ]))
     """
-    of_plus, of_minus = (np.bincount(which, np.where(side, caps, 0.0)) for side in (y > 0, y < 0))
+    of_minus, of_plus = (np.bincount(which, np.where(members, caps, 0.0)) for members in (y < 0, y > 0))
     both = np.minimum(of_plus, of_minus)
-    share = np.stack([np.divide(both, of, out=np.zeros_like(both), where=of > 0) for of in (of_minus, of_plus)])
-    return 2.0 * float(both.sum()), np.asarray(caps * share[(y > 0).astype(np.int64), which])
+    # The share of its cap that a sample has, by class: 0 where its class has no cap there.
+    shares = [np.divide(both, own, out=np.zeros_like(both), where=own > 0) for own in (of_minus, of_plus)]
+    own_class = (y > 0).astype(np.int64)
+    multipliers = caps * np.stack(shares)[own_class, which]
+    return 2.0 * float(both.sum()), np.asarray(multipliers)
 
 
 def proved_to_meet(gram: Gram, y: Array, nu: Array, alpha: Array) -> Mask:
@@ -55,11 +58,11 @@ def proved_to_meet(gram: Gram, y: Array, nu: Array, alpha: Array) -> Mask:
     signed = y[:, None] * alpha
     if gram.strict:
         which = distinct(gram.X)
-        left = np.array([np.abs(np.bincount(which, column)).max() for column in signed.T])
-        return np.asarray(left <= MEETING * nu)
+        sums = [np.abs(np.bincount(which, column)).max() for column in signed.T]
+        return np.asarray(np.array(sums) <= MEETING * nu)
     found = gram.coordinates()
     if found is None:
         return np.zeros(alpha.shape[1], dtype=np.bool_)
-    F, unit = found
-    slope = np.abs(np.asarray(F.T @ signed))
+    coordinates, unit = found
+    slope = np.abs(np.asarray(coordinates.T @ signed))
     return np.asarray((slope <= MEETING * nu * unit[:, None]).all(axis=0))

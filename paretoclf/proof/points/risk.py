@@ -13,10 +13,10 @@ import numpy as np
 from paretoclf.common.checks import Array
 from paretoclf.problem.gram import Gram
 from paretoclf.problem.units import largest_sum, margin_rounding
-from paretoclf.proof.evidence import Condition, Judged, judge
 from paretoclf.proof.points.hinge import judge_hinge
 from paretoclf.proof.points.losses import Loss
-from paretoclf.proof.soft_margin import SoftMargin
+from paretoclf.proof.points.soft_margin import SoftMargin
+from paretoclf.proof.verdicts.evidence import Condition, Judged, judge
 
 
 def judge_risk(
@@ -57,35 +57,45 @@ def judge_risk(
     if loss.name == "hinge":
         return judge_hinge(problem, alpha, b, w)
     slope = problem.Q.slope_of(y * alpha / ridge, w)
-    u = y * (slope.scores + b)
-    primal = 0.5 * ridge * slope.norm2 + float(costs @ loss.value(u))
-    made = _feasible(problem, costs, loss, alpha)
-    lower = problem.Q.slope_of(y * made / ridge)
-    dual = -float(costs @ loss.conjugate(made / costs)) - 0.5 * ridge * lower.norm2
-    size, bounded = 1.0 + np.abs(u), np.isfinite(loss.low)
-    numbers: dict[str, Any] = {"alpha": alpha, "b": b, "u": u}
-    stationarity = {
-        "stationarity in w": slope.apart,
-        "balance": abs(float(y @ alpha))
-        / (float(largest_sum(y, costs)) if bounded else max(costs.sum(), np.abs(alpha).sum())),
-    }
-    stationarity["gradient"] = float(np.max(np.abs(alpha / costs + loss.slope(u)) / size))
-    conditions = (Condition("margin", u - y * (slope.scores + b), alpha, equation=True, slack_unit=size),)
-    of_margins = margin_rounding(u, b)
-    steepest = np.maximum(np.abs(loss.slope(u - of_margins)), np.abs(loss.slope(u + of_margins)))
-    return judge(
+    margin = y * (slope.scores + b)
+    primal = 0.5 * ridge * slope.norm2 + float(costs @ loss.value(margin))
+    feasible = _feasible(problem, costs, loss, alpha)
+    of_feasible = problem.Q.slope_of(y * feasible / ridge)
+    conjugate = float(costs @ loss.conjugate(feasible / costs))
+    dual = -conjugate - 0.5 * ridge * of_feasible.norm2
+    size = 1.0 + np.abs(margin)
+    # The largest sum of multipliers that either class can have; without bounds on these, a size of theirs.
+    largest = max(costs.sum(), np.abs(alpha).sum())
+    if np.isfinite(loss.low):
+        largest = float(largest_sum(y, costs))
+    stationarity = {"stationarity in w": slope.apart, "balance": abs(float(y @ alpha)) / largest}
+    gradient = np.abs(alpha / costs + loss.slope(margin))
+    stationarity["gradient"] = float(np.max(gradient / size))
+    equation = Condition("margin", margin - y * (slope.scores + b), alpha, equation=True, slack_unit=size)
+    numbers: dict[str, Any] = {"alpha": alpha, "b": b, "u": margin}
+    judged = judge(
         primal,
         dual,
-        conditions,
+        (equation,),
         numbers,
         stationarity=stationarity,
-        rounding=float(costs @ (steepest * of_margins)),
+        rounding=_rounding(costs, loss, margin, b),
         note=gram.note,
-    ).revised(kernel_rounding=float(problem.value_rounding(made)))
+    )
+    return judged.revised(kernel_rounding=float(problem.value_rounding(feasible)))
+
+
+def _rounding(costs: Array, loss: Loss, margin: Array, b: float) -> float:
+    """Bound on what rounding of margins adds to the risk: the rounding times the steepest slope within it."""
+    rounding = margin_rounding(margin, b)
+    below, above = loss.slope(margin - rounding), loss.slope(margin + rounding)
+    steepest = np.maximum(np.abs(below), np.abs(above))
+    return float(costs @ (steepest * rounding))
 
 
 def _feasible(problem: SoftMargin, costs: Array, loss: Loss, alpha: Array) -> Array:
     """Multipliers in the range of the loss, and in balance, next to these."""
     if np.isfinite(loss.low):
-        return np.asarray(problem.feasible(np.clip(alpha, loss.low * costs, loss.high * costs)))
+        in_range = np.clip(alpha, loss.low * costs, loss.high * costs)
+        return np.asarray(problem.feasible(in_range))
     return alpha - problem.y * float(problem.y @ alpha) / problem.y.size

@@ -21,10 +21,10 @@ from paretoclf.common.errors import InputError
 from paretoclf.common.tolerances import LOOSE
 from paretoclf.problem.operator import Features, Matrix
 from paretoclf.problem.samples import check_samples, far_origin, moved
-from paretoclf.proof.certificates import Certificate
-from paretoclf.proof.exact import exactly
 from paretoclf.proof.points.hinge import certify_hinge
-from paretoclf.proof.soft_margin import SoftMargin
+from paretoclf.proof.points.soft_margin import SoftMargin
+from paretoclf.proof.verdicts.certificate import Certificate
+from paretoclf.proof.verdicts.exact_bounds import exactly
 
 
 def certify(
@@ -41,7 +41,7 @@ def certify(
     psd: bool = False,
     exact: bool = False,
 ) -> Certificate:
-    """Certificate of one (alpha, b), from raw arrays.
+    """Certify one (alpha, b), from raw arrays.
 
     Weak duality, and with it the proof, needs a symmetric and positive semidefinite kernel matrix.
 
@@ -64,7 +64,7 @@ def certify(
     xi : array of shape (n,), optional
         Slacks to be judged; by default the smallest feasible ones.
     alpha_lo : array of shape (n,), optional
-        What alpha misses of the multipliers: then ``alpha + alpha_lo`` are judged, with sums that are rounded once.
+        Part of the multipliers that alpha does not hold: ``alpha + alpha_lo`` are judged, with sums rounded once.
         Where cap times ``K_ii`` is 1e8 and more, the rounding of alpha alone moves margins by more than 1e-8.
     psd : bool
         Whether you vouch for K. Otherwise it is checked, with ``n**3 / 3`` multiplications (a Cholesky factorisation),
@@ -106,43 +106,58 @@ def certify(
     0.0
     """
     labels = check_labels(y)
-    n = labels.shape[0]
-    caps = check_nonnegative(caps, n, "caps")
+    caps = check_nonnegative(caps, labels.size, "caps")
     require_scale_of_costs(float(caps.max(initial=0.0)), "caps")
-    alpha = check_vector(alpha, n, "alpha")
+    alpha = check_vector(alpha, labels.size, "alpha")
     b = check_number(b, "b")
     if not np.isfinite(b):
         raise InputError(f"b must be finite, got {b!r}")
-    if (K is None) == (X is None):
-        raise InputError("exactly one of K and X must be given")
-    samples: Any = check_matrix(K, "K") if X is None else check_samples(X)
-    if samples.shape[0] != n or (X is None and samples.shape[1] != n):
-        raise InputError(f"{'K' if X is None else 'X'} must have {n} rows (and columns), got shape {samples.shape}")
-    if X is None and not psd:
-        check_semidefinite(samples, "K")
+    samples = _checked_samples(labels.size, K, X, psd)
     if w is not None and X is None:
         raise InputError("w must be given together with X")
     slope = None if w is None else check_vector(w, samples.shape[1], "w")
-    given, as_given = b, Matrix(samples) if X is None else Features(samples)
-    Q, origin = as_given, None if X is None else far_origin(samples)
-    if origin is not None:
-        Q = Features(moved(samples, origin))
-        b = float(b + (Q.slope(labels * alpha) if slope is None else slope) @ origin)
-    low = None if alpha_lo is None else check_vector(alpha_lo, n, "alpha_lo")
-    problem = SoftMargin(labels, Q, caps, note=sign_hint(labels, alpha))
-    certificate = certify_hinge(problem, alpha, b, slope, low)
+    as_given = Matrix(samples) if X is None else Features(samples)
+    judged, intercept = as_given, b
+    origin = None if X is None else far_origin(samples)
+    if origin is not None:  # as seen from amid the samples, no digits are lost
+        judged = Features(moved(samples, origin))
+        own_slope = judged.slope(labels * alpha) if slope is None else slope
+        intercept = float(b + own_slope @ origin)
+    low = None if alpha_lo is None else check_vector(alpha_lo, labels.size, "alpha_lo")
+    problem = SoftMargin(labels, judged, caps, note=sign_hint(labels, alpha))
+    certificate = certify_hinge(problem, alpha, intercept, slope, low)
     if exact:
         parts = alpha[None] if low is None else np.stack([alpha, low])
-        certificate = exactly(certificate, SoftMargin(labels, as_given, caps).bounds(parts, given, slope))
+        certificate = exactly(certificate, SoftMargin(labels, as_given, caps).bounds(parts, b, slope))
     if xi is None:
         return certificate
-    xi = check_vector(xi, n, "xi")
-    f = Q.slope_of(labels * alpha, slope).scores + b
-    violation = np.maximum(np.maximum(-xi, 1 - xi - labels * f), 0.0) / (1 + np.abs(f))
-    return replace(certificate, primal={"margin": float(violation.max())})
+    scores = judged.slope_of(labels * alpha, slope).scores + intercept
+    violation = _margin_violation(labels, scores, check_vector(xi, labels.size, "xi"))
+    return replace(certificate, primal={"margin": violation})
 
 
-def sign_hint(y: Array, alpha: Array) -> str:
-    """What to say of multipliers that have the signs of their labels; nothing where they have not."""
-    signed = float(alpha.min()) < -LOOSE * float(np.abs(alpha).max()) and bool((y * alpha >= 0).all())
-    return "These look like y * alpha (scikit-learn's dual_coef_): give alpha, which is y times them." if signed else ""
+def _checked_samples(count: int, K: Any, X: Any, psd: bool) -> Any:
+    """The kernel matrix or the samples, one of which must be given and have a row for each label."""
+    if (K is None) == (X is None):
+        raise InputError("exactly one of K and X must be given")
+    samples: Any = check_matrix(K, "K") if X is None else check_samples(X)
+    if samples.shape[0] != count or (X is None and samples.shape[1] != count):
+        raise InputError(f"{'K' if X is None else 'X'} must have {count} rows (and columns), got shape {samples.shape}")
+    if X is None and not psd:
+        check_semidefinite(samples, "K")
+    return samples
+
+
+def _margin_violation(labels: Array, scores: Array, xi: Array) -> float:
+    """Largest violation of the margin constraints and of ``xi >= 0`` by given slacks, relative to 1 + |score|."""
+    missing = 1 - xi - labels * scores
+    violation = np.maximum(np.maximum(-xi, missing), 0.0)
+    return float((violation / (1 + np.abs(scores))).max())
+
+
+def sign_hint(labels: Array, alpha: Array) -> str:
+    """Hint for multipliers that have the signs of their labels; empty where they have not."""
+    some_are_negative = float(alpha.min()) < -LOOSE * float(np.abs(alpha).max())
+    if some_are_negative and bool((labels * alpha >= 0).all()):
+        return "These look like y * alpha (scikit-learn's dual_coef_): give alpha, which is y times them."
+    return ""

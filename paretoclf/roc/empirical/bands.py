@@ -5,9 +5,8 @@ of one data set overlap, so the spread over splits is no standard error: it goes
 data stay the same. Here the *samples* are drawn again (each class with replacement), which reweights them wherever they
 are held out.
 
-What this leaves out: the classifiers are not trained again on the samples drawn. Where the training part is small
-against the number of features the band is too narrow for that reason; docs/how_to/empirical_tradeoff.md has its
-coverage.
+The classifiers are not trained again on the samples drawn. Where the training part is small against the number of
+features the band is too narrow for that reason; docs/how_to/tradeoff.md has its coverage.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from paretoclf.common.checks import Array, check_share
+from paretoclf.common.checks import Array, Index, check_share
 from paretoclf.roc.empirical.held_out import HeldOut
 from paretoclf.roc.empirical.monotone import fitted
 
@@ -32,13 +31,13 @@ class Band:
     Attributes
     ----------
     tnr : array of shape (g,)
-        Where it was computed.
+        True negative rates at which the band was computed.
     lower, upper : array of shape (g,)
-        Its two ends: true positive rates.
+        Its two ends there: true positive rates.
     area : (float, float)
         Interval for the area under the curve.
     level : float
-        What share of the bootstrap draws it holds.
+        Share of the bootstrap draws that it holds.
     simultaneous : bool
         Whether it holds whole curves, or each point by itself.
     """
@@ -60,25 +59,29 @@ class Replicates:
     areas: Array = field(repr=False)
 
     def band(self, level: float, simultaneous: bool) -> Band:
-        """Pointwise percentiles; or the range of the draws that are nowhere among the most extreme."""
+        """Band of pointwise percentiles; or the range of the draws that are nowhere among the most extreme."""
         level = check_share(level, "level")
         tail = 50.0 * (1.0 - level)
-        area = np.percentile(self.areas, [tail, 100 - tail])
-        kept = self.values
+        least, most = np.percentile(self.areas, [tail, 100 - tail])
         if simultaneous:
-            # Rank of every draw at every point, ties in its favour; the least of them says how central a curve is.
-            ordered = np.sort(kept, axis=0)
-            count = len(kept)
-            depth = np.full(count, count)
-            for j in range(kept.shape[1]):
-                below = np.searchsorted(ordered[:, j], kept[:, j], side="right")
-                above = count - np.searchsorted(ordered[:, j], kept[:, j], side="left")
-                depth = np.minimum(depth, np.minimum(below, above))
-            kept = kept[np.argsort(-depth, kind="stable")[: int(np.ceil(level * count))]]
+            central = np.argsort(-self._depths(), kind="stable")
+            count = int(np.ceil(level * len(central)))
+            kept = self.values[central[:count]]
             lower, upper = kept.min(axis=0), kept.max(axis=0)
         else:
-            lower, upper = np.percentile(kept, [tail, 100 - tail], axis=0)
-        return Band(self.tnr, lower, upper, (float(area[0]), float(area[1])), level, simultaneous)
+            lower, upper = np.percentile(self.values, [tail, 100 - tail], axis=0)
+        return Band(self.tnr, lower, upper, (float(least), float(most)), level, simultaneous)
+
+    def _depths(self) -> Index:
+        """Depth of each draw: its least rank from either side over all points, ties in its favour."""
+        draws, points = self.values.shape
+        ordered = np.sort(self.values, axis=0)
+        depth = np.full(draws, draws)
+        for j in range(points):
+            below = np.searchsorted(ordered[:, j], self.values[:, j], side="right")
+            above = draws - np.searchsorted(ordered[:, j], self.values[:, j], side="left")
+            depth = np.minimum(depth, np.minimum(below, above))
+        return depth
 
 
 def bootstrap(parts: Sequence[HeldOut], y: Array, draws: int, rng: np.random.Generator, tnr: Array) -> Replicates:
@@ -89,15 +92,17 @@ def bootstrap(parts: Sequence[HeldOut], y: Array, draws: int, rng: np.random.Gen
         counts = np.empty((y.size, width))
         for sign in (1.0, -1.0):
             size = int((y == sign).sum())
-            counts[y == sign] = rng.multinomial(size, np.full(size, 1 / size), size=width).T
+            drawn = rng.multinomial(size, np.full(size, 1 / size), size=width)
+            counts[y == sign] = drawn.T
         points = []
         for part in parts:
-            w = counts[part.test]
+            weight = counts[part.test]
             # A draw may hold no sample of a class that a small held-out part holds: there it changes nothing.
-            void = (part.positive @ w == 0) | (~part.positive @ w == 0)
-            points.append(np.stack(part.rates(np.where(void, 1.0, w))))
-        x, z = np.concatenate(points, axis=1)
+            empty = (part.positive @ weight == 0) | (~part.positive @ weight == 0)
+            points.append(np.stack(part.rates(np.where(empty, 1.0, weight))))
+        true_negative, true_positive = np.concatenate(points, axis=1)
         for j in range(width):
-            fit = fitted(x[:, j], z[:, j], np.ones(len(x)))
-            values[low + j], areas[low + j] = fit(tnr), fit.area
+            fit = fitted(true_negative[:, j], true_positive[:, j], np.ones(len(true_negative)))
+            values[low + j] = fit(tnr)
+            areas[low + j] = fit.area
     return Replicates(tnr, values, areas)

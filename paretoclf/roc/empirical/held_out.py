@@ -1,4 +1,4 @@
-"""Held-out rates of every classifier along a path, and what they become when the held-out samples get weights."""
+"""Held-out rates of every classifier along a path, where the held-out samples may have weights."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class HeldOut:
     positive : bool array of shape (m,)
         Which of them are positive.
     first : bool array of shape (m,)
-        Which are labelled +1 in the first state.
+        Samples labelled +1 in the first state.
     sample : int array of shape (e,)
-        Which changes its label, in the order of the path.
+        Sample that changes its label, in the order of the path.
     up : bool array of shape (e,)
         True where the label becomes +1.
     last : int array of shape (states,)
-        How many changes lie before each state; several that coincide make one step.
+        Number of changes before each state; several that coincide make one step.
     """
 
     test: Index = field(repr=False)
@@ -49,32 +49,40 @@ class HeldOut:
         The held-out samples may have weights (m,) or (m, r), such as the counts of r bootstrap draws; both classes must
         have some.
         """
-        w = np.ones(self.test.size) if weight is None else weight
-        step = np.where(self.up[:, None], 1.0, -1.0) * w.reshape(self.test.size, -1)[self.sample]
-        found = []
-        for mask in (~self.positive, self.positive):
-            moved = np.cumsum(np.where(mask[self.sample, None], step, 0.0), axis=0)
-            share = np.concatenate([np.zeros_like(moved[:1]), moved])[self.last] if len(moved) else np.zeros((1, 1))
-            share = (share + (self.first & mask) @ w) / (mask @ w)
-            found.append(np.clip(share, 0.0, 1.0))  # a running sum of weights ends in rounding
+        weight = np.ones(self.test.size) if weight is None else weight
+        columns = weight.reshape(self.test.size, -1)
+        fpr = self._share_labelled_positive(~self.positive, columns)
+        tpr = self._share_labelled_positive(self.positive, columns)
         start = int(self.first.sum())
         stop = start + 2 * int(self.up.sum()) - self.up.size
         if start > stop:
-            found, start, stop = [rate[::-1] for rate in found], stop, start
-        ends = [
-            np.full((int(absent), found[0].shape[1]), value)
-            for absent, value in ((start > 0, 0.0), (stop < self.test.size, 1.0))
-        ]
-        fpr, tpr = (np.concatenate([ends[0], rate, ends[1]]).reshape(-1, *w.shape[1:]) for rate in found)
-        return 1.0 - fpr, tpr
+            fpr, tpr = fpr[::-1], tpr[::-1]
+            start, stop = stop, start
+        corner = np.ones((1, columns.shape[1]))
+        if start > 0:
+            fpr, tpr = (np.concatenate([0.0 * corner, rates]) for rates in (fpr, tpr))
+        if stop < self.test.size:
+            fpr, tpr = (np.concatenate([rates, corner]) for rates in (fpr, tpr))
+        shape = -1, *weight.shape[1:]
+        return 1.0 - fpr.reshape(shape), tpr.reshape(shape)
+
+    def _share_labelled_positive(self, group: Mask, weight: Array) -> Array:
+        """Share of a group's weight that is labelled +1 in each state, shape (states, r); weights (m, r)."""
+        step = np.where(self.up[:, None], 1.0, -1.0) * weight[self.sample]
+        in_group = np.where(group[self.sample, None], step, 0.0)
+        none = np.zeros((1, weight.shape[1]))
+        since_first = np.concatenate([none, np.cumsum(in_group, axis=0)])[self.last]
+        share = (since_first + (self.first & group) @ weight) / (group @ weight)
+        return np.clip(share, 0.0, 1.0)  # a running sum of weights ends in rounding
 
     @property
     def auc(self) -> float:
         """Area under the states by trapezoids, signed where they run backwards (as `RocCurve.auc`)."""
         tnr, tpr = self.rates()
-        plus, minus = int(self.positive.sum()), int((~self.positive).sum())
-        fp, tp = (np.rint(rate * size).astype(np.int64) for rate, size in ((1.0 - tnr, minus), (tpr, plus)))
-        return area_of_counts(fp, tp, plus, minus)
+        n_plus, n_minus = int(self.positive.sum()), int((~self.positive).sum())
+        fp = np.rint((1.0 - tnr) * n_minus).astype(np.int64)
+        tp = np.rint(tpr * n_plus).astype(np.int64)
+        return area_of_counts(fp, tp, n_plus, n_minus)
 
 
 def held_out(scores: PathScores, y: Array, test: Index) -> HeldOut:
@@ -91,6 +99,9 @@ def held_out(scores: PathScores, y: Array, test: Index) -> HeldOut:
     found = crossings(scores)
     order = np.lexsort((found.swept, found.t))
     t, swept = found.t[order], found.swept[order]
-    apart = np.flatnonzero((t[1:] != t[:-1]) | (swept[1:] != swept[:-1])) + 1
-    last = np.concatenate([[0], apart, [t.size]]) if t.size else np.zeros(1, dtype=np.int64)
-    return HeldOut(test, y > 0, found.first, found.sample[order].astype(np.int64), found.up[order], last)
+    sample = found.sample[order].astype(np.int64)
+    last = np.zeros(1, dtype=np.int64)
+    if t.size:
+        other_position = (t[1:] != t[:-1]) | (swept[1:] != swept[:-1])
+        last = np.concatenate([last, np.flatnonzero(other_position) + 1, [t.size]])
+    return HeldOut(test, y > 0, found.first, sample, found.up[order], last)

@@ -33,7 +33,7 @@ class MonotoneFit:
     y : array of shape (k,)
         Values there, non-increasing.
     residual : float
-        The weighted sum of squares that is left.
+        Weighted sum of squared residuals.
 
     Examples
     --------
@@ -59,7 +59,9 @@ class MonotoneFit:
     def area(self) -> float:
         """Area under the function between x = 0 and x = 1."""
         inside = float(np.trapezoid(self.y, self.x))
-        return inside + float(self.y[0] * self.x[0] + self.y[-1] * (1.0 - self.x[-1]))
+        before = self.y[0] * self.x[0]
+        beyond = self.y[-1] * (1.0 - self.x[-1])
+        return inside + float(before + beyond)
 
 
 def monotone_fit(x: Any, y: Any, weight: Any = None) -> MonotoneFit:
@@ -100,7 +102,7 @@ def monotone_fit(x: Any, y: Any, weight: Any = None) -> MonotoneFit:
 
 
 def fitted(x: Array, y: Array, weight: Array) -> MonotoneFit:
-    """`monotone_fit` of what has been checked."""
+    """Non-increasing least-squares fit of arrays that have been checked: `monotone_fit` without its checks."""
     used = weight > 0
     x, y, weight = x[used], y[used], weight[used]
     at, group = np.unique(x, return_inverse=True)

@@ -5,7 +5,7 @@ chooses it by the labels it is then rated on keeps the luckiest of many; on labe
 envelope of many slopes and thresholds has an area far above 1/2. Here every sample is judged by classifiers that were
 chosen without it (Bach, Heckerman & Horvitz 2006, section 4.3, have outer and inner folds for this reason).
 
-What is chosen depends on the costs only through one number, the *weight* of a false negative in the expected cost,
+A choice depends on the costs only through one number, the *weight* of a false negative in the expected cost,
 
 .. math:: g=\frac{p_+C_+}{p_+C_++p_-C_-},\qquad \text{cost}\propto g\,(1-v)+(1-g)\,u ,
 
@@ -43,7 +43,7 @@ Chooser = Callable[[Index, int], Mapping[str, Any]]
 
 @dataclass(frozen=True, eq=False)
 class OuterFold:
-    """What was chosen in one training part, and how it did outside.
+    """The choice made in one training part, and its counts of errors outside.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ class NestedRoc:
     final : choice
         The choice made with all samples in the same way: which classifier to use.
     name : str
-        What was chosen.
+        Name of the choice.
 
     Examples
     --------
@@ -133,20 +133,19 @@ class NestedRoc:
     def __repr__(self) -> str:
         first = self.repeats[0]
         samples = sum(fold.n_plus + fold.n_minus for fold in first)
+        size = f"{len(self.repeats)} repeats of {len(first)} folds, {samples} samples"
         low, high = self.areas.min(), self.areas.max()
-        return (
-            f"NestedRoc({self.name}{': ' if self.name else ''}{len(self.repeats)} repeats of {len(first)} folds, "
-            f"{samples} samples, AUC {self.auc:.4f} ({low:.4f} to {high:.4f}))"
-        )
+        named = f"{self.name}: " if self.name else ""
+        return f"NestedRoc({named}{size}, AUC {self.auc:.4f} ({low:.4f} to {high:.4f}))"
 
     @cached_property
     def curves(self) -> tuple[RocCurve, ...]:
-        """One curve for each repeat: every sample judged once. Points in the order of the weight, from 0 to 1."""
+        """Curves of the repeats, in each of which every sample is judged once; points by weight, from 0 to 1."""
         return tuple(_pooled(folds, self.name) for folds in self.repeats)
 
     @cached_property
     def curve(self) -> RocCurve:
-        """The mean over the repeats at equal weight; each sample counts once for each repeat."""
+        """Mean curve over the repeats at equal weight; each sample counts once for each repeat."""
         return _pooled([fold for folds in self.repeats for fold in folds], self.name)
 
     @cached_property
@@ -176,13 +175,13 @@ class NestedRoc:
         """
         rates = []
         for curve in self.curves:
-            x, v = np.maximum.accumulate(curve.fpr), np.maximum.accumulate(curve.tpr)
-            highest = np.flatnonzero(np.diff(x, append=2.0) > 0)
-            rates.append(np.interp(fpr, x[highest], v[highest]))
+            largest_fpr, largest_tpr = (np.maximum.accumulate(each) for each in (curve.fpr, curve.tpr))
+            highest = np.flatnonzero(np.diff(largest_fpr, append=2.0) > 0)
+            rates.append(np.interp(fpr, largest_fpr[highest], largest_tpr[highest]))
         return np.array(rates)
 
     def band(self, fpr: Any) -> tuple[Array, Array]:
-        """Smallest and largest of `tpr_at` over the repeats: what other partitions into folds would have done.
+        """Smallest and largest of `tpr_at` over the repeats: the range over partitions into folds.
 
         It is no confidence band: all repeats have the same samples (`EmpiricalTradeoff.band` draws samples anew).
 
@@ -199,7 +198,7 @@ class NestedRoc:
         return np.asarray(rates.min(axis=0)), np.asarray(rates.max(axis=0))
 
     def select(self, costs: Costs | tuple[float, float], prior_plus: float | None = None) -> NestedPoint:
-        """Return the classifier for given costs, and what it costs where it was not chosen.
+        """Return the classifier for given costs, with its rates and cost where it was not chosen.
 
         Parameters
         ----------
@@ -214,15 +213,15 @@ class NestedRoc:
             If a cost is negative, both are zero, or the prior is outside [0, 1].
         """
         at = as_costs(costs)
-        prior = self.curves[0].n_plus / (self.curves[0].n_plus + self.curves[0].n_minus)
-        prior = prior if prior_plus is None else float(prior_plus)
+        curve = self.curves[0]
+        prior = curve.n_plus / (curve.n_plus + curve.n_minus) if prior_plus is None else float(prior_plus)
         best = self.final.envelope.select(at, prior)  # refuses bad costs and priors
         miss, alarm = prior * at.C_plus, (1.0 - prior) * at.C_minus
         chosen = best[-1 if miss == 0 else 0]
         fpr, tpr = self.judged(lambda envelope: vertex_for(envelope, miss / (miss + alarm)))
         cost = miss * (1.0 - tpr) + alarm * fpr
-        mean = [float(each.mean()) for each in (fpr, tpr, cost)]
-        return NestedPoint(mean[0], mean[1], mean[2], _range(fpr), _range(tpr), _range(cost), chosen)
+        means = float(fpr.mean()), float(tpr.mean()), float(cost.mean())
+        return NestedPoint(*means, _range(fpr), _range(tpr), _range(cost), chosen)
 
     def judged(self, rule: Callable[[RocCurve], int]) -> tuple[Array, Array]:
         """Rates, on the outer folds, of any rule that picks a vertex of a validation envelope.
@@ -241,7 +240,8 @@ class NestedRoc:
             picked = [rule(fold.envelope) for fold in folds]
             fp = sum(int(fold.false_positives[j]) for fold, j in zip(folds, picked, strict=True))
             tp = sum(int(fold.true_positives[j]) for fold, j in zip(folds, picked, strict=True))
-            rates.append((fp / sum(fold.n_minus for fold in folds), tp / sum(fold.n_plus for fold in folds)))
+            n_minus, n_plus = sum(fold.n_minus for fold in folds), sum(fold.n_plus for fold in folds)
+            rates.append((fp / n_minus, tp / n_plus))
         fpr, tpr = np.transpose(rates)
         return fpr, tpr
 
@@ -306,21 +306,19 @@ def nested_rocs(
     parts = outer_folds(labels, folds, repeats, rng)
     tasks = [(choose, labels, *part) for split in parts for part in split]
     found = each(judged, tasks, "outer folds", n_jobs=n_jobs, progress=progress)
-    final = choose(np.arange(labels.size), parts[0][0][2])
-    return {
-        name: NestedRoc(
-            tuple(tuple(fold[name] for fold in found[r * folds : (r + 1) * folds]) for r in range(repeats)),
-            choice,
-            name,
-        )
-        for name, choice in final.items()
-    }
+    of_repeats = [found[first : first + folds] for first in range(0, len(found), folds)]
+    seed = parts[0][0][2]
+    rocs = {}
+    for name, choice in choose(np.arange(labels.size), seed).items():
+        chosen = tuple(tuple(fold[name] for fold in repeat) for repeat in of_repeats)
+        rocs[name] = NestedRoc(chosen, choice, name)
+    return rocs
 
 
 def weights(envelope: RocCurve) -> Array:
     """Weights at which the best vertex of an upper hull changes to the next, shape (vertices - 1,), increasing."""
-    du, dv = np.diff(envelope.fpr), np.diff(envelope.tpr)
-    return np.asarray(du / (du + dv))
+    more_fpr, more_tpr = np.diff(envelope.fpr), np.diff(envelope.tpr)
+    return np.asarray(more_fpr / (more_fpr + more_tpr))
 
 
 def vertex_for(envelope: RocCurve, weight: float) -> int:
@@ -337,35 +335,32 @@ def judged(choose: Chooser, y: Array, train: Index, test: Index, seed: int) -> d
     found = {}
     for name, choice in choose(train, seed).items():
         positive = choice.positive(test)
-        found[name] = OuterFold(
-            choice.envelope,
-            np.count_nonzero(positive[~plus], axis=0),
-            np.count_nonzero(positive[plus], axis=0),
-            int(plus.sum()),
-            int((~plus).sum()),
-        )
+        fp = np.count_nonzero(positive[~plus], axis=0)
+        tp = np.count_nonzero(positive[plus], axis=0)
+        n_plus = int(plus.sum())
+        found[name] = OuterFold(choice.envelope, fp, tp, n_plus, plus.size - n_plus)
     return found
 
 
 def _range(values: Array) -> tuple[float, float]:
+    """Smallest and largest of some values."""
     return float(values.min()), float(values.max())
 
 
 def _pooled(folds: Sequence[OuterFold], name: str) -> RocCurve:
     """Counts of all folds added at equal weight: from g = 0 on, one point after each change of a choice."""
     at = np.concatenate([weights(fold.envelope) for fold in folds])
-    steps = [np.concatenate([np.diff(getattr(fold, kind)) for fold in folds]) for kind in _COUNTS]
     order = np.argsort(at, kind="stable")
     last = np.flatnonzero(np.diff(at[order], append=2.0) > 0)  # changes at one weight are one
-    begin = [sum(int(getattr(fold, kind)[0]) for fold in folds) for kind in _COUNTS]
-    fp, tp = (
-        first + np.concatenate([[0], np.cumsum(step[order])[last]]) for first, step in zip(begin, steps, strict=True)
-    )
+    sums = []
+    for counts in ([fold.false_positives for fold in folds], [fold.true_positives for fold in folds]):
+        first = sum(int(each[0]) for each in counts)
+        steps = np.concatenate([np.diff(each) for each in counts])
+        since_first = np.cumsum(steps[order])[last]
+        sums.append(first + np.concatenate([[0], since_first]))
+    fp, tp = sums
     n_plus, n_minus = sum(fold.n_plus for fold in folds), sum(fold.n_minus for fold in folds)
     return RocCurve(fp / n_minus, tp / n_plus, n_plus, n_minus, name)
-
-
-_COUNTS = ("false_positives", "true_positives")
 
 
 @dataclass(frozen=True)
@@ -383,7 +378,7 @@ class ByValidation:
     y : array of shape (n,)
         Labels -1 and +1.
     vary : sequence of {"both", "asymmetry", "intercept"}
-        What may be chosen: t and threshold; t, with the path's own intercept; the threshold, at a fixed t.
+        Parameters that may be chosen: t and threshold; t, with the path's own intercept; the threshold, at a fixed t.
     folds : int
         Validation folds; fewer where a training part has fewer samples of a class.
     t : float, optional
@@ -400,14 +395,15 @@ class ByValidation:
     n_grid: int = 200
 
     def __call__(self, train: Index, seed: int) -> dict[str, ChosenByValidation]:
-        """Choose."""
+        """Choose in the training part at the positions `train`; a choice for each of `vary`, by its name."""
         parts = validation_folds(self.y, train, self.folds, seed)
         scores, labels = held_out(self.trained, parts), [self.y[held] for _, held in parts]
-        known: Callable[[Index], PathScores] = _Once(self.trained(train))
-        return {
-            vary: ChosenByValidation(upper_envelope(scores, labels, vary, self.t, self.n_grid), known)
-            for vary in self.vary
-        }
+        trained: Callable[[Index], PathScores] = _Once(self.trained(train))
+        found: dict[str, ChosenByValidation] = {}
+        for vary in self.vary:
+            envelope = upper_envelope(scores, labels, vary, self.t, self.n_grid)
+            found[vary] = ChosenByValidation(envelope, trained)
+        return found
 
 
 class _Once:
@@ -431,9 +427,10 @@ class ChosenByValidation:
     scores: Callable[[Index], PathScores] = field(repr=False)
 
     def positive(self, rows: Index) -> Mask:
-        """Which samples each vertex labels +1, shape (len(rows), vertices)."""
+        """Labels (True: +1) that each vertex gives to some samples, shape (len(rows), vertices)."""
         assert self.envelope.t is not None
-        return np.asarray(scores_at(self.scores(rows), self.envelope.t, self.envelope.swept) + self.envelope.shift >= 0)
+        scores = scores_at(self.scores(rows), self.envelope.t, self.envelope.swept)
+        return np.asarray(scores + self.envelope.shift >= 0)
 
 
 @dataclass(frozen=True)
@@ -457,12 +454,14 @@ class AlongPath:
     n_grid: int = 200
 
     def __call__(self, train: Index, seed: int) -> dict[str, ChosenByValidation]:
-        """Choose."""
-        known, labels = [self._of(train)], [self.y[train]]
-        return {
-            vary: ChosenByValidation(upper_envelope(known, labels, vary, self.t, self.n_grid), self._of)
-            for vary in self.vary
-        }
+        """Choose by the labels of the samples at the positions `train`; a choice for each of `vary`, by its name."""
+        scores, labels = [self._of(train)], [self.y[train]]
+        found: dict[str, ChosenByValidation] = {}
+        for vary in self.vary:
+            envelope = upper_envelope(scores, labels, vary, self.t, self.n_grid)
+            found[vary] = ChosenByValidation(envelope, self._of)
+        return found
 
     def _of(self, rows: Index) -> PathScores:
+        """Scores of some samples."""
         return replace(self.scores, start=self.scores.start[rows], end=self.scores.end[rows])

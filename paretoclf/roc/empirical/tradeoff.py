@@ -100,7 +100,7 @@ class EmpiricalTradeoff:
 
     @cached_property
     def fit(self) -> MonotoneFit:
-        """The non-increasing least-squares fit to all points."""
+        """Non-increasing least-squares fit to all points."""
         tnr, tpr = self.points
         return fitted(tnr, tpr, np.ones(tnr.size))
 
@@ -122,7 +122,7 @@ class EmpiricalTradeoff:
         Parameters
         ----------
         level : float in (0, 1)
-            Coverage that is aimed at.
+            Coverage at which the band aims.
         draws : int
             Bootstrap draws.
         simultaneous : bool
@@ -176,7 +176,7 @@ def empirical_tradeoff(
         ``pc.gaussian_tradeoff(...).curve()`` or ``pc.trace(pc.TwoCSVM(...), ...)``. Scores of k classifiers, shape
         (k, m), are taken to be affine between neighbours.
     splits : int
-        How many.
+        Number of splits.
     train_share : float in (0, 1)
         Share of each class that is trained on.
     rng, transformer, n_jobs, progress
@@ -194,7 +194,7 @@ def empirical_tradeoff(
     Raises
     ------
     InputError
-        If an argument is not what it must be, or a class is too small to be in both parts.
+        If an argument is not as above, or a class is too small to be in both parts.
 
     References
     ----------
@@ -214,6 +214,7 @@ def empirical_tradeoff(
 
 
 def _splits(y: Array, splits: int, train_share: float, seed: int) -> list[tuple[Index, Index]]:
+    """Positions of the training and of the held-out samples of each split; InputError if a part has only one class."""
     if int(splits) != splits or splits < 1:
         raise InputError(f"splits must be a whole number >= 1, got {splits!r}")
     share = check_share(train_share, "train_share")
@@ -238,10 +239,10 @@ class _Trainer:
     fit: Callable[..., Any]
 
     def __call__(self, train: Index) -> Callable[[Index], PathScores]:
-        """Train; what is returned scores others."""
+        """Train on the samples at some positions, and return a function that scores others."""
         part = self.features.part(train)
         with warnings.catch_warnings():
-            # It says that promised rates cannot be trusted. Here they are counted.
+            # The warning says that promised rates cannot be trusted. Here they are counted.
             warnings.simplefilter("ignore", SmallSampleWarning)
             family = self.fit(part.X, self.y[train])
         if not callable(getattr(family, "scores", None)):
@@ -261,7 +262,7 @@ class _Trainer:
 def _one(
     choose: ByValidation, train: Index, test: Index, both: bool, seed: int | None
 ) -> tuple[HeldOut, float | None, float | None]:
-    """One split: train, score the rest, count."""
+    """Train on one part of a split, score the rest, count; areas of the hull and of the nested choice if asked for."""
     y = choose.y
     scores = choose.trained(train)(test)
     hull = roc_of_scores(scores, y[test], "both").auc if both else None

@@ -8,10 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from paretoclf.common.errors import InputError
-from paretoclf.proof.points.cones import Cone
-from paretoclf.solve.cone_proof import cones_of
-from paretoclf.solve.lazily import cp
-from paretoclf.solve.model import Model
+from paretoclf.proof.cones.cone_kinds import Cone
+from paretoclf.solve.judging.cone_proof import cones_of
+from paretoclf.solve.models.lazily import cp
+from paretoclf.solve.models.model import Model
 
 
 def dual_of_compiled(model: Model) -> cp.Problem:

@@ -12,18 +12,18 @@ import scipy.sparse as sp
 from paretoclf.common.checks import check_bool, check_positive_number
 from paretoclf.common.errors import InputError
 from paretoclf.common.tolerances import CERTIFY
-from paretoclf.solve.cone_proof import is_problem
 from paretoclf.solve.duals.compiled_dual import dual_of_compiled
+from paretoclf.solve.duals.construction.dual_parts import Parts, checked, parts_of
+from paretoclf.solve.duals.dual_page import derivation_of, latex_of, text_of
 from paretoclf.solve.duals.elimination import simplified
-from paretoclf.solve.duals.page import derivation_of, latex_of, text_of
-from paretoclf.solve.duals.parts import Parts, checked, parts_of
+from paretoclf.solve.duals.notation import Speaker
 from paretoclf.solve.duals.recovery import Recovered, recovered
-from paretoclf.solve.duals.saying import Speaker
-from paretoclf.solve.duals.strong import StrongDuality, strong_duality
-from paretoclf.solve.duals.values import by_name, kept
-from paretoclf.solve.duals.weak import WeakDuality, judged, weak_duality
-from paretoclf.solve.lazily import cp
-from paretoclf.solve.model import Model
+from paretoclf.solve.duals.strong_duality import StrongDuality, strong_duality
+from paretoclf.solve.duals.weak_duality import WeakDuality, judged, weak_duality
+from paretoclf.solve.judging.cone_proof import is_problem
+from paretoclf.solve.judging.given_values import by_name, kept
+from paretoclf.solve.models.lazily import cp
+from paretoclf.solve.models.model import Model
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.solve.duals.adjoint import total
-from paretoclf.solve.duals.conjugates import EVEN, is_number, number
-from paretoclf.solve.duals.parts import Parts
-from paretoclf.solve.lazily import cp
+from paretoclf.solve.duals.construction.adjoint import total
+from paretoclf.solve.duals.construction.conjugates import EVEN, is_number, number
+from paretoclf.solve.duals.construction.dual_parts import Parts
+from paretoclf.solve.models.lazily import cp
 
 
 @dataclass(frozen=True)

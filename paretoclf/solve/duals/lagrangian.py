@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from paretoclf.common.errors import InputError
-from paretoclf.solve.cone_proof import is_problem
-from paretoclf.solve.duals.adjoint import inner
-from paretoclf.solve.duals.values import by_name, kept, solved
-from paretoclf.solve.lazily import cp
-from paretoclf.solve.model import Model
-from paretoclf.solve.programs import held
+from paretoclf.solve.duals.construction.adjoint import inner
+from paretoclf.solve.judging.cone_proof import is_problem
+from paretoclf.solve.judging.given_values import by_name, kept, solved
+from paretoclf.solve.judging.primal_and_dual import held
+from paretoclf.solve.models.lazily import cp
+from paretoclf.solve.models.model import Model
 
 
 @dataclass(frozen=True)

@@ -15,11 +15,11 @@ import numpy as np
 import scipy.linalg
 
 from paretoclf.common.tolerances import ACTIVE_MULTIPLIER, RECOVERED_RANK
-from paretoclf.solve.duals.conjugates import is_number, number
-from paretoclf.solve.duals.multipliers import NONNEGATIVE, PSD, SECOND_ORDER
-from paretoclf.solve.duals.parts import Parts
-from paretoclf.solve.duals.tree import Occurrence
-from paretoclf.solve.lazily import cp
+from paretoclf.solve.duals.construction.conjugates import is_number, number
+from paretoclf.solve.duals.construction.dual_parts import Parts
+from paretoclf.solve.duals.construction.multipliers import NONNEGATIVE, PSD, SECOND_ORDER
+from paretoclf.solve.duals.construction.tree import Occurrence
+from paretoclf.solve.models.lazily import cp
 
 #: Equations ``B u = value + d v`` for an argument u (all in a row) and the values v of its atom.
 Equations = list[tuple[int, Any, Any, Any]]
@@ -57,31 +57,27 @@ def recovered(parts: Parts) -> Recovered:
     starts = np.cumsum([0, *(v.size for v in unknowns)])
     bounds = zip(unknowns, starts[:-1], starts[1:], strict=True)
     where = {unknown.id: slice(begin, end) for unknown, begin, end in bounds}
-    rows, sides = [], []
+    rows, sides, sizes = [], [], []
 
-    def linear(expression: Any) -> tuple[Any, Any]:
-        """Matrix and constant of an affine expression of the unknowns."""
-        return _linear(expression, unknowns, where)
+    def equal(left: Any, side: Any, constant: Any) -> None:
+        """Take up equations ``left x + constant = side``; terms of either side are what a rounding is relative to."""
+        rows.append(left)
+        sides.append(side - constant)
+        sizes.append(np.abs(side) + np.abs(constant))
 
     for atom in parts.atoms:
         for k, B, value, direction in equations_of(atom):
-            matrix, constant = linear(atom.args[k])
+            matrix, constant = _linear(atom.args[k], unknowns, where)
             left = B @ matrix
             left[:, where[atom.v.id]] -= direction
-            rows.append(left)
-            sides.append(value - B @ constant)
-    for expression in _tight(parts):
-        matrix, constant = linear(expression)
-        rows.append(matrix)
-        sides.append(-constant)
-    for expression in _patterns(parts):
-        matrix, constant = linear(expression)
-        rows.append(matrix)
-        sides.append(-constant)
+            equal(left, value, B @ constant)
+    for expression in (*_tight(parts), *_patterns(parts)):
+        matrix, constant = _linear(expression, unknowns, where)
+        equal(matrix, np.zeros(constant.shape), constant)
     total = int(starts[-1])
     A = np.vstack(rows) if rows else np.zeros((0, total))
     b = np.concatenate(sides) if sides else np.zeros(0)
-    x, open_entries, missed = _solved(A, b)
+    x, open_entries, missed = _solved(A, b, np.concatenate(sizes) if sizes else np.zeros(0))
     values, named = {}, []
     for name, variable in parts.variables.items():
         own = x[where[variable.id]].copy()
@@ -100,33 +96,32 @@ def recovered(parts: Parts) -> Recovered:
 
 
 def _linear(expression: Any, unknowns: list[Any], where: Mapping[int, slice]) -> tuple[Any, Any]:
-    """Matrix and constant of an affine expression, by its values at unit vectors."""
-    own = [v for v in unknowns if v.id in {each.id for each in expression.variables()}]
-    before = [(v, v.value) for v in unknowns]
-    size = max(s.stop for s in where.values())
-    matrix = np.zeros((expression.size, size))
-    try:
-        for v in own:
-            v.save_value(np.zeros(v.shape))
-        constant = number(expression).ravel(order="F")
-        for v in own:
-            begin = where[v.id].start
-            for entry in range(v.size):
-                unit = np.zeros(v.size)
-                unit[entry] = 1.0
-                v.save_value(unit.reshape(v.shape, order="F"))
-                moved = number(expression).ravel(order="F")
-                matrix[:, begin + entry] = moved - constant
-            v.save_value(np.zeros(v.shape))
-    finally:
-        for v, value in before:
-            v.save_value(value)
+    """Matrix and constant of an affine expression, by its values at unit vectors; nothing is assigned to variables.
+
+    A variable with a pattern of zeros counts all entries: it has as many columns as others of its shape.
+    """
+    inside = {each.id for each in expression.variables()}
+    own = [v for v in unknowns if v.id in inside]
+    places = {id(v): cp.Parameter(v.shape) for v in own}
+    for place in places.values():
+        place.save_value(np.zeros(place.shape))
+    moving = expression.tree_copy(places)
+    constant = number(moving).ravel(order="F")
+    matrix = np.zeros((expression.size, max(s.stop for s in where.values())))
+    for v in own:
+        place, begin = places[id(v)], where[v.id].start
+        for entry in range(v.size):
+            unit = np.zeros(v.size)
+            unit[entry] = 1.0
+            place.save_value(unit.reshape(v.shape, order="F"))
+            matrix[:, begin + entry] = number(moving).ravel(order="F") - constant
+        place.save_value(np.zeros(v.shape))
     return matrix, constant
 
 
-def _solved(A: Any, b: Any) -> tuple[Any, Any, float]:
+def _solved(A: Any, b: Any, terms: Any) -> tuple[Any, Any, float]:
     """A least-squares solution, which entries are open, and what is missed relative to the equations' size."""
-    size = np.abs(A).max(axis=1, initial=0.0) + np.abs(b)
+    size = np.abs(A).max(axis=1, initial=0.0) + terms
     used = size > 0
     size = size[used]
     A, b = A[used] / size[:, None], b[used] / size
@@ -312,6 +307,7 @@ def _quad_form(atom: Occurrence, w: Any, ys: list[Any]) -> Equations:
     if not np.all(w > 0):
         return []
     y, P = ys[0].ravel(order="F"), atom.numbers["P"]
+    P = number(P) if isinstance(P, cp.Expression) else P
     return [(0, P, y / (2 * float(w)), np.zeros((y.size, atom.v.size)))]
 
 
@@ -351,28 +347,28 @@ def _power(y: Any, w: Any, numbers: Mapping[str, Any]) -> tuple[Any, Any]:
 
 
 def _half(y: Any, w: Any, numbers: Mapping[str, Any]) -> tuple[Any, Any]:
-    """Squares."""
+    """Maximiser u of y u - w a(u) for the atom a(u) = u^2, and where it is the only one."""
     return y / (2 * w), w > 0
 
 
 def _huber(y: Any, w: Any, numbers: Mapping[str, Any]) -> tuple[Any, Any]:
-    """The quadratic part of a Huber loss."""
+    """Maximiser u of y u - w a(u) for the quadratic part of a Huber loss, and where it is the only one."""
     edge = _near(np.abs(y), 2 * numbers["M"] * w)
     return y / (2 * w), (w > 0) & ~edge
 
 
 def _exp(y: Any, w: Any, numbers: Mapping[str, Any]) -> tuple[Any, Any]:
-    """Exponentials."""
+    """Maximiser u of y u - w a(u) for exp(u), and where it is the only one."""
     return np.log(y / w), (w > 0) & (y > 0)
 
 
 def _logistic(y: Any, w: Any, numbers: Mapping[str, Any]) -> tuple[Any, Any]:
-    """Logistic losses."""
+    """Maximiser u of y u - w a(u) for the logistic loss, and where it is the only one."""
     return np.log(y / (w - y)), (y > 0) & (y < w)
 
 
 def _log(y: Any, w: Any, numbers: Mapping[str, Any]) -> tuple[Any, Any]:
-    """Logarithms."""
+    """Maximiser u of y u - w a(u) for -log(u), and where it is the only one."""
     return -w / y, (w > 0) & (y < 0)
 
 
@@ -382,7 +378,7 @@ def _log1p(y: Any, w: Any, numbers: Mapping[str, Any]) -> tuple[Any, Any]:
 
 
 def _entropy(y: Any, w: Any, numbers: Mapping[str, Any]) -> tuple[Any, Any]:
-    """Entropies."""
+    """Maximiser u of y u - w a(u) for u log(u), and where it is the only one."""
     return np.exp(y / w - 1), w > 0
 
 

@@ -9,7 +9,7 @@ from sklearn.linear_model import lars_path
 import paretoclf as pc
 from paretoclf.engine.reduction.fill import _DEARER, worth_squaring
 from paretoclf.engine.reduction.presolve import reduce
-from paretoclf.solve.to_qp import program_line
+from paretoclf.solve.sources.problem_line import program_line
 from tests.oracles.sized_programs import portfolio
 
 

@@ -30,10 +30,11 @@ def matrices():
     }
 
 
+@pytest.mark.parametrize("how", [Products.of, Products.whole])
 @pytest.mark.parametrize("name", matrices())
-def test_products_are_those_of_the_matrix_its_transposed_its_sizes_and_its_rows(name):
+def test_products_are_those_of_the_matrix_its_transposed_its_sizes_and_its_rows(name, how):
     M = sp.csr_array(matrices()[name])
-    full, found, rng = M.toarray(), Products.of(M), np.random.default_rng(1)
+    full, found, rng = M.toarray(), how(M), np.random.default_rng(1)
     some = np.flatnonzero(rng.random(M.shape[0]) < 0.6)
     for own, array in (
         (found, full),
@@ -65,9 +66,18 @@ def test_what_is_dense_is_an_array_and_nothing_else_is():
     assert [found[name].rest.nnz for name in ("lasso", "svm", "array")] == [80, 60, 0]
 
 
-def test_few_entries_connect_what_a_matrix_does():
+def test_a_small_matrix_is_one_array():
+    small, large = (sp.eye_array(size, format="csr") for size in (64, 65))
+    whole, parted = Products.whole(small), Products.whole(large)
+    assert whole.rest is None
+    assert [array.shape for _, _, array in whole.dense] == [(64, 64)]
+    assert parted.rest.nnz == 65
+
+
+@pytest.mark.parametrize("how", [Products.of, Products.whole])
+def test_few_entries_connect_what_a_matrix_does(how):
     for M in matrices().values():
-        (m, n), (row, column) = M.shape, Products.of(M).connected()
+        (m, n), (row, column) = M.shape, how(sp.csr_array(M)).connected()
         labels = [
             connected_components(sp.coo_array((np.ones(i.size), (i, m + j)), shape=(m + n, m + n)), directed=False)[1]
             for i, j in ((row, column), np.nonzero(M.toarray()))

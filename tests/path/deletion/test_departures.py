@@ -7,8 +7,8 @@ import pytest
 import scipy.sparse as sp
 
 import paretoclf as pc
-from paretoclf.path.cost import trace_costs
 from paretoclf.path.deletion.departures import Departures, Move
+from paretoclf.path.svm.cost_path import trace_costs
 
 
 def departures(X, y, kernel):

@@ -12,8 +12,8 @@ from sklearn.svm import SVC
 
 import paretoclf as pc
 from paretoclf.common.errors import InputError
-from paretoclf.path.cost import trace_costs
 from paretoclf.path.deletion import one_out
+from paretoclf.path.svm.cost_path import trace_costs
 from tests.oracles.exact import fractions, integer_kernel, intercepts
 from tests.oracles.exact_criss_cross import criss_cross
 from tests.oracles.mostly_slow import mostly_slow

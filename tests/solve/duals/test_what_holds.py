@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
-from tests.solve.duals.textbook import examples
+from tests.solve.duals.textbook import apart_along, examples, quadratic_programs
 
 x, s = cp.Variable(name="x"), cp.Variable(name="s")
 v = cp.Variable(3, name="v")
@@ -70,10 +70,6 @@ REFUSED = {
     "booleans": (lambda: cp.Problem(cp.Minimize(cp.Variable(name="k", boolean=True))), "k is boolean"),
     "complex": (lambda: cp.Problem(cp.Minimize(cp.abs(cp.Variable(complex=True)))), "complex"),
     "not convex": (lambda: cp.Problem(cp.Minimize(cp.sqrt(x))), "DCP"),
-    "matrix parameter": (
-        lambda: cp.Problem(cp.Minimize(cp.quad_form(v, cp.Parameter((3, 3), PSD=True, name="Q", value=np.eye(3))))),
-        "matrix is a Parameter",
-    ),
     "two parameters": (
         lambda: cp.Problem(
             cp.Minimize(cp.Parameter(nonneg=True) * cp.huber(x - 1, cp.Parameter(nonneg=True, value=1.0)) + cp.abs(x))
@@ -183,6 +179,8 @@ PAGES = {
     "log": ["- sum (log(1/(-y1)) - 1)"],
     "parameter": ["|y1|^2 / (4 lam)"],
     "power": ["0.25 (-y1)^-1"],
+    "forms": ["- 1'y2 - h1'C h1 / 2 - h2'P h2 / 4", "over        y1, y2, h1, h2\n", "y1 = C h1 ", "y2 = P h2 "],
+    "form with a parameter": ["minimise    1'y2 + h1'(- N) h1 / (4 lam)", "over        y1, y2, h1\n", "y1 = (- N) h1 "],
 }
 
 
@@ -196,7 +194,11 @@ def pages():
     hinge = cp.sum_squares(w) / 2 + 2 * cp.sum(cp.pos(1 - cp.multiply(y, X @ w + c)))
     names = {"X": X, "b": b, "y": y, "C": C}
     A, cost, right = np.abs(rng.normal(size=(2, 3))), np.array([1.0, 3, 2]), np.array([1.0, 2])
+    N = cp.Parameter((3, 3), NSD=True, name="N")
+    twice = cp.quad_form(w, C @ C) / 2 + cp.quad_form(w - 1, np.diag([1.0, 2, 0]))
     problems = {
+        "forms": cp.Problem(cp.Minimize(twice)),
+        "form with a parameter": cp.Problem(cp.Maximize(lam * cp.quad_form(w, N) - cp.norm1(w - 1))),
         "lasso": first,
         "hinge": cp.Problem(cp.Minimize(hinge)),
         "entropy": cp.Problem(cp.Maximize(cp.sum(cp.entr(w))), [cp.sum(w) == 1]),
@@ -207,7 +209,7 @@ def pages():
         "parameter": cp.Problem(cp.Minimize(lam * cp.sum_squares(w) + cp.norm1(w - 1))),
         "power": cp.Problem(cp.Maximize(cp.sqrt(c) - c)),
     }
-    return problems, names | {"A": A, "c": cost}, {"LP": {"b": right}}
+    return problems, names | {"A": A, "c": cost}, {"LP": {"b": right}, "forms": {"C": C @ C}}
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -274,24 +276,10 @@ def test_attributes_have_multipliers_of_their_own_name():
 
 
 def test_traces_of_duals_of_qps_are_those_of_the_primal():
-    """Parameters stand in norms, linear costs and right-hand sides."""
-    rng = np.random.default_rng(3)
-    for k in range(20):
-        X, b, w = rng.normal(size=(6, 3)), rng.normal(size=6), cp.Variable(3, name="w")
-        lam = cp.Parameter(nonneg=True, name="lam")
-        problem = [
-            cp.Problem(cp.Minimize(cp.sum_squares(X @ w - b) / 2 + lam * cp.norm1(w))),
-            cp.Problem(cp.Minimize(cp.sum_squares(w - b[:3]) + lam * cp.norm_inf(w))),
-            cp.Problem(cp.Minimize(cp.sum_squares(X @ w - lam * b)), [w >= 0]),
-            cp.Problem(cp.Minimize(cp.sum_squares(w - b[:3])), [cp.sum(cp.abs(w)) <= lam]),
-        ][k % 4]
-        path = pc.trace(problem, start={lam: 0.1}, stop={lam: 2.0})
-        other = pc.trace(pc.dual(problem).problem, start={lam: 0.1}, stop={lam: 2.0})
-        ts = np.linspace(0, 1, 7)
-        assert np.allclose([path.value(t) for t in ts], [other.value(t) for t in ts], rtol=1e-7, atol=1e-8)
-        ours, theirs = np.asarray(path.breakpoints), np.asarray(other.breakpoints)
-        assert all(np.abs(theirs - t).min() < 1e-7 for t in ours)
-        assert all(np.abs(ours - t).min() < 1e-7 for t in theirs)
+    for problem, lam in quadratic_programs(20):
+        values, breakpoints = apart_along(problem, lam)
+        assert values <= 1e-7
+        assert breakpoints <= 1e-7
 
 
 def test_duals_that_are_written_by_hand_are_equal():

@@ -8,6 +8,8 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 
+import paretoclf as pc
+
 
 @dataclass
 class Example:
@@ -96,6 +98,8 @@ def programs():
     prices = cp.Variable(3, nonneg=True, name="prices")
     nonneg = cp.Variable(4, nonneg=True, name="nonneg")
     P = cp.Parameter((3, 4), value=A, name="A", nonneg=True)
+    of_form = cp.Parameter((4, 4), PSD=True, value=Q, name="Q")
+    both = {of_form: spd(rng, 4), risk: 0.8}
     return {
         "LP": Example(cp.Problem(cp.Minimize(cost @ x), [cover, sign]), moved),
         "LP, attribute": Example(cp.Problem(cp.Minimize(cost @ nonneg), [A @ nonneg >= b]), moved),
@@ -108,6 +112,12 @@ def programs():
         "risk limit": Example(cp.Problem(cp.Maximize(mu @ x), [cp.quad_form(x, Q) <= risk, budget, sign]), {risk: 3.0}),
         "singular Q": Example(
             cp.Problem(cp.Minimize(cp.quad_form(x, np.diag([1.0, 2, 0, 0])) + cp.norm1(x - cost))), moved
+        ),
+        "QP, matrix parameter": Example(
+            cp.Problem(cp.Minimize(cp.quad_form(x, of_form) / 2 - cost @ x), [budget, sign]), both | moved
+        ),
+        "risk limit, matrix parameter": Example(
+            cp.Problem(cp.Maximize(mu @ x), [cp.quad_form(x, of_form) <= risk, cp.norm1(x) <= 3]), both
         ),
         "equations only": Example(cp.Problem(cp.Minimize(cp.sum_squares(x)), [A @ x == b]), moved),
         "projection on the simplex": Example(cp.Problem(cp.Minimize(cp.sum_squares(x - cost)), [budget, sign]), moved),
@@ -208,3 +218,29 @@ def examples():
     for group in (regressions, classifiers, programs, cones, entropies, matrices):
         found |= group()
     return found
+
+
+def quadratic_programs(count):
+    """Quadratic programs with a parameter in a norm, a linear cost or a right-hand side, and that parameter."""
+    rng = np.random.default_rng(3)
+    for k in range(count):
+        X, b, w = rng.normal(size=(6, 3)), rng.normal(size=6), cp.Variable(3, name="w")
+        lam = cp.Parameter(nonneg=True, name="lam")
+        problem = [
+            cp.Problem(cp.Minimize(cp.sum_squares(X @ w - b) / 2 + lam * cp.norm1(w))),
+            cp.Problem(cp.Minimize(cp.sum_squares(w - b[:3]) + lam * cp.norm_inf(w))),
+            cp.Problem(cp.Minimize(cp.sum_squares(X @ w - lam * b)), [w >= 0]),
+            cp.Problem(cp.Minimize(cp.sum_squares(w - b[:3])), [cp.sum(cp.abs(w)) <= lam]),
+        ][k % 4]
+        yield problem, lam
+
+
+def apart_along(problem, lam):
+    """Distance of the paths of a problem and of its dual: of values, relative to 1 + theirs, and of breakpoints."""
+    path, other = (pc.trace(each, start={lam: 0.1}, stop={lam: 2.0}) for each in (problem, pc.dual(problem).problem))
+    ts = np.linspace(0, 1, 7)
+    ours, theirs = (np.array([each.value(t) for t in ts]) for each in (path, other))
+    here, there = np.asarray(path.breakpoints), np.asarray(other.breakpoints)
+    between = np.abs(here[:, None] - there[None])
+    breakpoints = max(between.min(axis=0).max(), between.min(axis=1).max())
+    return float((np.abs(ours - theirs) / (1 + np.abs(ours))).max()), float(breakpoints)

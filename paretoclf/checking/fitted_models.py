@@ -1,0 +1,185 @@
+"""Fitted models of scikit-learn, each judged as the problem that it solves (`paretoclf.checking.fitted_problems`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from paretoclf.checking.elsewhere import grid_of, is_estimator, is_minimiser
+from paretoclf.checking.estimators import CLASSIFIERS, classifier_problem, is_of
+from paretoclf.checking.fitted_problems import FittedProblem
+from paretoclf.checking.fitted_readers import READERS, FittedOn, Squares, targets_of, tasks_row
+from paretoclf.checking.given import Given, no_parameters
+from paretoclf.checking.judged_solutions import Verification
+from paretoclf.checking.judging import certificate_of
+from paretoclf.checking.of_classifiers import judge_rows
+from paretoclf.checking.rows import Row
+from paretoclf.common.checks import check_bool, check_inside, check_nonnegative, real_array, what_it_is
+from paretoclf.common.errors import InputError
+from paretoclf.common.tolerances import CERTIFY, LOOSE
+from paretoclf.problem.samples import check_samples
+from paretoclf.proof.verdicts.certificate import Certificate
+
+#: Another reason for a classifier whose multipliers leave their box: it does not keep the weights of `fit`.
+WEIGHTED = "or it was fitted with sample_weight: give it"
+
+#: Any minimiser of a convex function can be judged as a solution of a problem in CVXPY.
+_BY_HAND = (
+    "state what it minimises as a cvxpy.Problem, and give its numbers by the names of the variables: "
+    "grade(problem, {'w': coef, 'b': intercept}, tol=...)"
+)
+
+#: Another reason for solutions of a path that are off by far.
+MIXED = "A path does not say its l1_ratio, which is taken to be 1: of enet_path, give it here, too (0.5 by default)."
+
+#: Bounds of an optimal value are closer than this share of the tolerance, or than that of certificates.
+CLOSE = 1e-2
+
+#: The tolerance of `lasso_path` and `enet_path` by default.
+PATH_TOL = 1e-4
+
+
+def judged_by(given: Any) -> str:
+    """Name the call that judges what is not read here, in words; an empty text where none is known."""
+    return _BY_HAND if is_minimiser(given) else ""
+
+
+def judge_fitted(
+    given: tuple[Any, Any, Any],
+    of_samples: tuple[Any, Any],
+    asked: tuple[float | None, bool | None],
+    parameters: Mapping[str, Any],
+) -> Verification:
+    """Judge one fitted model or several, or solutions of ``lasso_path`` or ``enet_path``.
+
+    Parameters
+    ----------
+    given : triple
+        X, y and the solutions, as `paretoclf.verify` takes them.
+    of_samples : pair
+        Kernel and weights, as `paretoclf.verify` takes them.
+    asked : pair
+        The tolerance, and whether rows are knots, each None where it was not given.
+    parameters : mapping
+        ``l1_ratio`` of a path.
+
+    Raises
+    ------
+    InputError
+        If a model is not fitted, is not read here, or was fitted on other data.
+    """
+    X, y, solutions = given
+    kernel, sample_weight = of_samples
+    tol, between = asked
+    grid = grid_of(solutions)
+    if grid is None:
+        no_parameters(parameters)
+        read = read_fitted(X, y, solutions, kernel, sample_weight)
+    else:
+        read = _of_grid(X, y, grid, sample_weight, dict(parameters))
+    close = max(CERTIFY, CLOSE * (read.tol if tol is None else tol))
+    return judge_rows(replace(read, judge=partial(_certificate, close=close)), tol, bool(between))
+
+
+def read_fitted(X: Any, y: Any, solutions: Any, kernel: Any = None, sample_weight: Any = None) -> Given:
+    """Read one fitted model, or several."""
+    several = isinstance(solutions, list | tuple)
+    models = list(solutions) if several else [solutions]
+    for k, model in enumerate(models):
+        if not is_estimator(model):
+            raise InputError(f"solutions[{k}] must be a fitted estimator like the others, got {what_it_is(model)}")
+
+    def rows() -> Iterator[tuple[Any, Row]]:
+        for k, model in enumerate(models):
+            try:
+                found = list(_rows_of(model, X, y, kernel, sample_weight))
+            except InputError as error:
+                raise InputError(f"solutions[{k}]: {error}" if several else str(error)) from None
+            yield from found
+
+    hint = WEIGHTED if sample_weight is None else ""
+    return Given(rows(), None, max(map(own_tolerance, models)), hint)
+
+
+def _certificate(problem: Any, row: Row, close: float) -> Certificate:
+    """Certify a row of a stated problem, by bounds that need be no closer than so much, or of a formulation."""
+    return (
+        problem.certificate(row.numbers, close) if isinstance(problem, FittedProblem) else certificate_of(problem, row)
+    )
+
+
+def own_tolerance(estimator: Any) -> float:
+    """Tolerance at which a fitted estimator stopped, if it has one: at least that of certificates, at most LOOSE."""
+    last = estimator[-1] if is_of(estimator, "Pipeline") else estimator
+    tol = getattr(last, "tol", None)
+    return min(max(float(tol or 0.0), CERTIFY), LOOSE)
+
+
+def _rows_of(estimator: Any, X: Any, y: Any, kernel: Any, sample_weight: Any) -> Iterator[tuple[Any, Row]]:
+    """Problems that a fitted estimator solves, and its solutions; several where it has several targets."""
+    name = type(estimator).__name__
+    if is_of(estimator, "Pipeline"):
+        yield from _rows_of(estimator[-1], _as_seen(estimator, X), y, kernel, sample_weight)
+        return
+    reader = next((reader for kind, reader in READERS.items() if is_of(estimator, kind)), None)
+    classifier = any(is_of(estimator, kind) for kind in CLASSIFIERS)
+    if reader is None and not classifier:
+        way = "give best_estimator_" if hasattr(estimator, "best_estimator_") else judged_by(estimator)
+        door = f": {way}" if way else ""
+        known = ", ".join([*CLASSIFIERS, *READERS])
+        raise InputError(f"solutions must be one of the estimators {known}, got {name}{door}")
+    if not hasattr(estimator, "intercept_"):
+        raise InputError(f"{name} must be fitted first: call fit(X, y)")
+    if reader is None:
+        formulation, rows = classifier_problem(estimator, X, y, kernel, sample_weight)
+        yield from ((formulation, row) for row in rows)
+        return
+    if y is None and not is_of(estimator, "OneClassSVM"):
+        raise InputError(f"y must be what {name} was fitted on, got None")
+    n = check_samples(X).shape[0]
+    weight = np.ones(n) if sample_weight is None else check_nonnegative(sample_weight, n, "sample_weight")
+    if not weight.any():
+        raise InputError("sample_weight must be positive for some sample, got only 0")
+    yield from reader(estimator, FittedOn(X, y, weight, sample_weight is not None, kernel))
+
+
+def _as_seen(pipeline: Any, X: Any) -> Any:
+    """Samples as the last step of a fitted pipeline saw them."""
+    try:
+        return pipeline[:-1].transform(X) if len(pipeline) > 1 else X
+    except Exception as error:  # of whatever steps it has
+        raise InputError(f"X must be what the Pipeline was fitted on: {' '.join(str(error).split())[:200]}") from None
+
+
+def _of_grid(X: Any, y: Any, grid: tuple[Any, Any], sample_weight: Any, parameters: dict[str, Any]) -> Given:
+    """Solutions at the alphas of ``lasso_path`` or ``enet_path``, without an intercept."""
+    if sample_weight is not None:
+        raise InputError("sample_weight must be left out of a path at some alphas: lasso_path has none")
+    known = "l1_ratio" in parameters
+    l1_ratio = check_inside(parameters.pop("l1_ratio", 1.0), "l1_ratio")
+    positive = check_bool(parameters.pop("positive", False), "positive")
+    if parameters:
+        raise InputError(f"{next(iter(parameters))} does not belong to a path at some alphas, l1_ratio and positive do")
+    X = check_samples(X)
+    alphas, coefs = real_array(grid[0], "alphas"), real_array(grid[1], "coefs")
+    tasks = 1 if coefs.ndim == 2 else coefs.shape[0]
+    if coefs.shape[-2] != X.shape[1]:
+        raise InputError(f"X must be what the path was computed of, {coefs.shape[-2]} features, got {X.shape[1]}")
+    targets = targets_of(y, X.shape[0], tasks)
+    hint = "" if known else MIXED
+
+    def rows() -> Iterator[tuple[Any, Row]]:
+        for k, alpha in enumerate(alphas.tolist()):
+            mixture = alpha, l1_ratio
+            if coefs.ndim == 3:
+                point = coefs[:, :, k], np.zeros(tasks)
+                yield tasks_row(X, targets, mixture, point, (False, PATH_TOL))
+                continue
+            given = Squares(X, targets[:, 0], np.ones(X.shape[0]), False, positive)
+            yield given.row(mixture, (coefs[:, k], 0.0, {}), PATH_TOL, hint)
+
+    return Given(rows(), None, PATH_TOL)

@@ -1,0 +1,177 @@
+"""Somebody's solution of a `QP`: a file of a solver, a table of names and numbers, or what SciPy returns."""
+
+from __future__ import annotations
+
+import csv
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from paretoclf.checking.printed_solutions import PrintedSolution, printed_solution
+from paretoclf.common.checks import Array, number_from_text, real_array
+from paretoclf.common.errors import InputError
+from paretoclf.engine.reduction.program import meant_by
+from paretoclf.problem.qp import QP
+
+#: Values of variables and multipliers of rows, by name; no multipliers where nothing is said of them.
+Named = tuple[dict[str, float], dict[str, float]]
+
+
+def read_solution(file: str | os.PathLike[str], qp: QP) -> Named:
+    """Values of the variables, and multipliers of rows with OSQP's signs, from a file.
+
+    Parameters
+    ----------
+    file : path
+        A solution file of HiGHS, Gurobi, CBC, GLPK or SCIP, whatever it is called; or a CSV file of two columns, names
+        and numbers: of variables their values, of rows their multipliers.
+    qp : QP
+        With names.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, holds no solution, a name is none of the program's, is there twice, or has no number.
+    """
+    if qp.names is None:
+        raise InputError("solution must be arrays for a QP without names, got a file: QP(..., names=(...)) has them")
+    try:
+        text = Path(file).read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"solution {file} cannot be read: {error}") from None
+    try:
+        printed = printed_solution(text, (qp.names[0], _rows_of_file(qp)))
+        return _of_table(text, qp) if printed is None else _of_printed(printed, qp)
+    except InputError as error:
+        raise InputError(f"{str(error).replace('solution', f'solution {file}', 1)}") from None
+
+
+def _rows_of_file(qp: QP) -> list[str]:
+    """Rows without those that bounds of variables are."""
+    own = {f"bound of {name}" for name in qp.names[0]}
+    return [name for name in qp.names[1] if name not in own]
+
+
+def _of_printed(found: PrintedSolution, qp: QP) -> Named:
+    """Values and multipliers of a printed solution: minus the derivative of the value that is minimised."""
+    variables, rows = qp.names
+    for name in found.values:
+        if name not in set(variables):
+            raise InputError(f"solution must have variables of the program, got {name!r:.100}")
+    known = set(rows)
+    for name, price in found.prices.items():
+        if name not in known and price != 0.0:  # the row of the objective may be there, and has none
+            raise InputError(f"solution must have rows of the program, got {name!r:.100}")
+    missing = [] if found.zeros else [name for name in variables if name not in found.values]
+    if missing:
+        raise InputError(f"solution must have a number for each variable, got none for {missing[0]!r:.100}")
+    values = {name: found.values.get(name, 0.0) for name in variables}
+    duals = {name: -qp.sense * price for name, price in found.prices.items() if name in known}
+    for name, cost in found.reduced_costs.items():
+        if f"bound of {name}" in known:
+            duals[f"bound of {name}"] = -qp.sense * cost
+    return values, duals
+
+
+def _of_table(text: str, qp: QP) -> Named:
+    """Values and multipliers from a table of names and numbers."""
+    rows = [row for row in csv.reader(text.splitlines()) if row]
+    variables, constraints = (dict(zip(*pair, strict=True)) for pair in zip(qp.keys, qp.names, strict=True))
+    known = {*variables, *constraints, *qp.names[0], *qp.names[1]}
+    if rows and len(rows[0]) == 2 and rows[0][0].strip() not in known and _number(rows[0][1]) is None:
+        rows = rows[1:]  # a header
+    found: Named = ({}, {})
+    for row in rows:
+        name = row[0].strip()
+        if len(row) != 2 or _number(row[1]) is None:
+            raise InputError(f"solution must have a name and a number in each line, got {','.join(row)!r:.100}")
+        if name not in known:
+            raise InputError(f"solution must have names of the program, got {name!r:.100}")
+        key = meant_by(name, variables, constraints)
+        if key is None:
+            raise InputError(f"solution must say x:{name} or row:{name}, which are two, got {name!r:.100}")
+        of_variables, of_constraints = found
+        if key in variables:
+            own, name = of_variables, variables[key]
+        else:
+            own, name = of_constraints, constraints[key]
+        if name in own:
+            raise InputError(f"solution must have each name once, got {name!r:.100} twice")
+        own[name] = _number(row[1]) or 0.0
+    return found
+
+
+def _number(text: str) -> float | None:
+    try:
+        return number_from_text(text)
+    except ValueError:
+        return None
+
+
+def is_result(given: Any) -> bool:
+    """Whether this is an ``OptimizeResult`` of SciPy, by its class; nothing is imported for that."""
+    kinds = [(kind.__module__.split(".")[0], kind.__name__) for kind in type(given).__mro__]
+    return ("scipy", "OptimizeResult") in kinds
+
+
+def of_result(given: Any, qp: QP) -> tuple[Array, Array | None]:
+    """The point of an ``OptimizeResult``, and the multipliers of all rows where ``linprog`` has marginals.
+
+    Rows of the QP are taken for those of ``linprog`` in their order: equations for ``A_eq``, others for ``A_ub`` (minus
+    these where only the lower bound is finite), and what remains for ``bounds``: rows of one variable.
+
+    Raises
+    ------
+    InputError
+        If it has no point, or the rows are not such.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import paretoclf as pc
+    >>> from scipy.optimize import linprog
+    >>> found = linprog([-1.0, -2.0], A_ub=[[1.0, 1.0]], b_ub=[4.0])
+    >>> qp = pc.QP(None, [-1.0, -2.0], [[1.0, 1.0], [1.0, 0.0], [0.0, 1.0]], [-np.inf, 0, 0], [4.0, np.inf, np.inf])
+    >>> pc.verify(qp, found).status
+    'optimal'
+    """
+    if given.get("x") is None:
+        raise InputError(f"solution must be there, got an OptimizeResult without x: {given.get('message', 'no word')}")
+    x = real_array(given["x"], "x")
+    if "ineqlin" not in given:
+        return x, None
+    ub, eq = (real_array(given[name]["marginals"], name).ravel() for name in ("ineqlin", "eqlin"))
+    equation = np.asarray(qp.l == qp.u)
+    own = [np.flatnonzero(equation)[: eq.size], np.flatnonzero(~equation)[: ub.size]]
+    y = np.zeros(qp.l.size)
+    y[own[0]] = -eq[: own[0].size]
+    only_below = ~np.isfinite(qp.u[own[1]])
+    y[own[1]] = np.where(only_below, 1.0, -1.0) * ub[: own[1].size]
+    used = np.zeros(y.size, dtype=np.bool_)
+    used[np.concatenate(own)] = True
+    two_sided = own[1][np.isfinite(qp.l[own[1]]) & np.isfinite(qp.u[own[1]])]
+    by_rows, rest = sp.csr_array(qp.A), np.flatnonzero(~used)
+    single = np.diff(by_rows.indptr)[rest] == 1
+    if (own[0].size, own[1].size) != (eq.size, ub.size) or two_sided.size or not single.all():
+        raise InputError(
+            "rows must be those of linprog in their order (equations A_eq, others A_ub, then rows of one variable for "
+            f"bounds), got {ub.size} and {eq.size} marginals for {qp!r}: give result.x, and y with OSQP's signs"
+        )
+    columns = by_rows.indices[by_rows.indptr[rest]]
+    bounds = sum(real_array(given[name]["marginals"], name).ravel() for name in ("lower", "upper"))
+    y[rest] = -np.asarray(bounds)[columns] / by_rows.data[by_rows.indptr[rest]]
+    return x, y
+
+
+def read_point(given: Any, y: Any, qp: QP) -> tuple[Any, Any]:
+    """The point and multipliers that `verify` is given, read where they are a file or a result of SciPy."""
+    if isinstance(given, str | os.PathLike):
+        values, duals = read_solution(given, qp)
+        return values, (duals or None) if y is None else y
+    if is_result(given):
+        x, own = of_result(given, qp)
+        return x, own if y is None else y
+    return given, y

@@ -1,0 +1,80 @@
+"""``paretoclf trace MODEL.mps --move ...``: a line of numbers of a program in a file, at every point of it."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import paretoclf as pc
+from paretoclf.cli.files import staged, to_json
+from paretoclf.cli.moves import program_that_moves, read_moves
+from paretoclf.cli.table_files import text_table, write_csv
+from paretoclf.common.errors import InputError
+from paretoclf.path.base.path import OnSegments
+from paretoclf.path.base.point_rows import point_rows
+from paretoclf.path.programs.problem_path import ProblemPath
+
+
+def trace_program(args: argparse.Namespace) -> int:
+    """Run the subcommand on a program; return its exit status."""
+    moves = read_moves(args.move)
+    qp = program_that_moves(args.source, list(moves))
+    start, stop = ({words: ends[k] for words, ends in moves.items()} for k in (0, 1))
+    path = pc.trace(qp, start=start, stop=stop, progress=False if args.json or args.quiet else None)
+    rows = list(point_rows(path))
+    files = [] if args.csv is None else [args.csv]
+    if args.out is not None:
+        files += _write(path, Path(args.out), args)
+    if args.csv is not None:
+        write_csv(args.csv, rows)
+    if args.json:
+        print(to_json(report(path, args.source, rows) | {"files": files}))
+    elif not args.quiet:
+        print(text(path, rows, f"{args.source}: {qp!r}", files))
+    return 0
+
+
+def _write(path: ProblemPath, out: Path, args: argparse.Namespace) -> list[str]:
+    """Write the path, and with --html its page, to a folder; return the names of the files."""
+    names = ["path.npz", *(["page.html"] if args.html else [])]
+    with staged(out) as folder:
+        path.save(folder / "path.npz")
+        if args.html:
+            path.page(folder / "page.html")
+    return [str(out / name) for name in names]
+
+
+def report(path: Any, source: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return what is told of a path as data: its table, its proof, and why it ends where it does."""
+    beyond = None if path.beyond is None else path.beyond.explain()
+    proof = {"passes": bool(path.proof.passes()), "explanation": path.proof.explain()}
+    head = {"version": pc.__version__, "source": source, "status": path.status, "beyond": beyond, "proof": proof}
+    return {**head, "breakpoints": rows}
+
+
+def text(path: Any, rows: list[dict[str, Any]], head: str, files: list[str]) -> str:
+    """Text of a path, for people: a row a breakpoint with the value and what changes, then the proof."""
+    numbers = [name for name, value in path.parameters(0.0).items() if isinstance(value, float)]
+    breakpoints = list({row["t"]: row for row in rows}.values())  # one row each, also where a multiplier jumps
+    lines = [head, text_table(breakpoints, ["t", *numbers, "value", "events"]), path.proof.explain()]
+    if path.beyond is not None:
+        lines.append(path.beyond.explain())
+    if files:
+        lines.append(f"wrote {', '.join(files)}")
+    return "\n".join(lines)
+
+
+def export_path(args: argparse.Namespace) -> int:
+    """Run ``paretoclf export``: a saved path, proved again, as a table for anybody; return the exit status."""
+    path = pc.load(args.path)
+    if not isinstance(path, OnSegments):
+        raise InputError(f"PATH must be a saved path, got {args.path} with a {type(path).__name__}")
+    rows = list(point_rows(path))
+    if args.csv is not None:
+        write_csv(args.csv, rows)
+    if args.json:
+        print(to_json(report(path, args.path, rows)))
+    elif args.csv is None:
+        print(text(path, rows, f"{args.path}: {path!r}", []))
+    return 0

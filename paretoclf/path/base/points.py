@@ -1,0 +1,225 @@
+"""Answers of every path: rates on both sides of a point, changes at a breakpoint, prices, values beside a solver."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from paretoclf.common.checks import Array
+from paretoclf.common.tables import SHOWN, Tabular, listing
+from paretoclf.common.tolerances import AGREE_OBJECTIVE
+
+
+class Shares(NamedTuple):
+    """Weights of the two ends of a segment at a point of it.
+
+    Each is accurate relative to itself: so is what vanishes at an end and is interpolated with them.
+    """
+
+    before: Any
+    after: Any
+
+    @classmethod
+    def of(cls, t: float, start: float, end: float) -> Shares:
+        """Weights of start and end at a point t between them; on a segment without length all weight is at start."""
+        length = end - start
+        if not length:
+            return cls(1.0, 0.0)
+        return cls((end - t) / length, (t - start) / length)
+
+    @property
+    def whole(self) -> Shares:
+        """Weights that add up to exactly 1: what is constant on the segment is interpolated without rounding."""
+        return Shares(1.0 - self.after, self.after)
+
+    def between(self, start: Any, end: Any) -> Any:
+        """Interpolate linearly between the values at start and end."""
+        return self.before * start + self.after * end
+
+    def parabola(self, start: Any, end: Any, bend: Any) -> Any:
+        """Interpolate along a parabola that is a quarter of the bend below the chord in its middle."""
+        chord = self.between(start, end)
+        return chord - self.before * self.after * bend
+
+
+@dataclass(frozen=True)
+class Event:
+    """Change of a variable, a constraint, a term of the objective or a sample at a breakpoint.
+
+    Attributes
+    ----------
+    t : float
+    name : str
+        Name of what changes: ``"w[0]"``, ``"budget"``; of a sample that of its multiplier, ``"alpha[3]"``.
+    before, after : str
+        State before and after: ``"free"``, ``"at its lower bound"``, ``"not 0"``; a sample in the sets ``"R"``
+        (multiplier 0), ``"L"`` (at its cap) or ``"M"`` (margin set).
+    item : int
+        The position of the sample, or of the item in ``path.items``; -1 where there is none.
+    parameters : mapping of str to number or array
+        The parameters that move, there.
+    """
+
+    t: float
+    name: str
+    before: str
+    after: str
+    item: int = field(default=-1, repr=False)
+    parameters: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)  # t says where it is
+
+    @property
+    def sample(self) -> int:
+        """Position of the sample, along a path of samples."""
+        return self.item
+
+    @property
+    def changes(self) -> tuple[tuple[str, str, str], ...]:
+        """Tuple of the one change, as ``(name, before, after)``."""
+        return ((self.name, self.before, self.after),)
+
+    def __str__(self) -> str:
+        return f"t = {self.t:.6g}{those(self.parameters)}: {self.name} {self.before} -> {self.after}"
+
+
+@dataclass(frozen=True)
+class Slope:
+    """Rates on one side of a point.
+
+    Attributes
+    ----------
+    value : float
+        Rate of the optimal value at the point itself; between breakpoints it is affine, of a linear program constant.
+    variables, duals : mapping of str to number or array
+        Rates of variables and multipliers; they hold as far as ``until``, but those of variables next to which a moving
+        parameter stands (``program.parabolas``) at the point itself, as for the value.
+    until : float
+        The breakpoint at which this side ends.
+    """
+
+    value: float
+    variables: Mapping[str, Any] = field(repr=False)
+    duals: Mapping[str, Any] = field(repr=False)
+    until: float
+
+
+@dataclass(frozen=True)
+class Slopes:
+    """Rates of an optimum on both sides of a point; None on a side on which there is no path.
+
+    Attributes
+    ----------
+    t : float
+    left, right : Slope or None
+    """
+
+    t: float
+    left: Slope | None
+    right: Slope | None
+
+
+@dataclass(frozen=True, repr=False)
+class PriceAlong:
+    """Shadow price of a constraint all along a path: the worth of a unit of its right hand side.
+
+    For each unit that is added to the right of ``<=`` or ``==``, or taken from the right of ``>=``, the optimal value
+    improves at that rate: that of a minimisation falls, that of a maximisation grows.
+
+    Attributes
+    ----------
+    constraint : str
+    t : array of shape (2 k,)
+        Both ends of each segment that has a length; the price is affine between the two.
+    price : array of shape (2 k, ...)
+        The price there, in the shape of the constraint.
+    least : float
+        Distance from a breakpoint below which t is taken for it: the data that move say no more.
+    """
+
+    constraint: str
+    t: Array
+    price: Array
+    least: float = 0.0
+
+    def __call__(self, t: float) -> Any:
+        """Price at t; at a breakpoint where it jumps, that to the right."""
+        ends = self.t[1::2]
+        segment = int(np.searchsorted(ends, t + self.least, side="right"))
+        first = 2 * min(segment, ends.size - 1)
+        start, end = self.t[first : first + 2]
+        nearest = min(max(t, start), end)
+        share = Shares.of(nearest, start, end).whole
+        found = share.between(self.price[first], self.price[first + 1])
+        return float(found) if np.ndim(found) == 0 else found
+
+    def __repr__(self) -> str:
+        low, high = (float(each(self.price)) for each in (np.min, np.max))
+        return (
+            f"PriceAlong({self.constraint}: {low:.6g} to {high:.6g}, t {self.t[0]:g} to {self.t[-1]:g}, "
+            f"{self.t.size // 2} segments)"
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class SolverComparison(Tabular):
+    """Optimal values of a path and of a solver, at some t; prints as a table.
+
+    Attributes
+    ----------
+    t, path, solver : arrays of shape (n,)
+        Optimal values of both; nan where the solver found none.
+    """
+
+    t: Array
+    path: Array
+    solver: Array
+
+    @property
+    def difference(self) -> Array:
+        """Relative difference ``(path - solver) / max(|solver|, tiny)``."""
+        size = np.maximum(np.abs(self.solver), np.finfo(float).tiny)
+        return (self.path - self.solver) / size
+
+    @property
+    def worst(self) -> float:
+        """Largest relative difference; nan where the solver found no optimum somewhere."""
+        return float(np.abs(self.difference).max(initial=0.0))
+
+    def agrees(self, tol: float = AGREE_OBJECTIVE) -> bool:
+        """Whether every difference is at most tol."""
+        return bool(self.worst <= tol)
+
+    def __repr__(self) -> str:
+        head = f"{'t':>10} {'path':>17} {'solver':>17} {'difference':>10}"
+        rows = [
+            f"{row['t']:10.6f} {row['path']:17.10g} {row['solver']:17.10g} {row['difference']:10.1e}"
+            for row in self.records()[:SHOWN]
+        ]
+        return listing(head, rows, self.t.size, self._title())
+
+    def _title(self) -> str:
+        """First line of the table."""
+        return f"worst relative difference over {self.t.size} points: {self.worst:.1e}"
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        for k in range(self.t.size):
+            row = {name: float(getattr(self, name)[k]) for name in ("t", "path", "solver")}
+            yield {**row, "difference": float(self.difference[k])}
+
+
+def shown(value: Any) -> str:
+    """Write a number or an array in one short line."""
+    array = np.asarray(value, dtype=np.float64)
+    if array.ndim == 0:
+        return f"{float(array):.6g}"
+    entries = [f"{number:.4g}" for number in array.ravel()[:6]]
+    more = f", ... ({array.size} entries)" if array.size > 6 else ""
+    return f"[{', '.join(entries)}{more}]"
+
+
+def those(parameters: Mapping[str, Any]) -> str:
+    """Write parameters in parentheses, to stand beside t; nothing where none is known."""
+    named = [f"{name} = {shown(value)}" for name, value in parameters.items()]
+    return f" ({', '.join(named)})" if named else ""

@@ -1,0 +1,1 @@
+"""Paths of convex problems as curves: polynomials in t between events."""

@@ -1,0 +1,1 @@
+"""The map of a quadratic or linear program in two parameters."""

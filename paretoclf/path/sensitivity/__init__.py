@@ -1,0 +1,1 @@
+"""How an optimum moves with parameters and data: derivatives, ranges, and how far they hold."""

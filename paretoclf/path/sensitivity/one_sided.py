@@ -1,0 +1,214 @@
+"""What a program does right beside a point: rates on one side of it, and how far they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from paretoclf.common.checks import Array
+from paretoclf.engine.reduction.program import between
+from paretoclf.path.programs.path_ends import refusal
+from paretoclf.path.programs.problem_path import ProblemPath, trace_problem
+from paretoclf.path.programs.program_path import Source
+
+#: How far a line goes at first, in units of what moves, and where it is looked whether nothing happens for ever.
+_REACHES = (1.0, 1e6)
+#: Lines that are tried, each beyond where a slack or a multiplier of the one before would be 0.
+_LINES = 6
+#: Exchanges at first, and how many times as many where they do not lead to where the value bends.
+_EVENTS, _MORE, _ROUNDS = 50, 8, 5
+#: Rates that differ by no more than this of their terms are the same, or by no more than this of what they would be if
+#: each were of the largest variable, or multiplier: a variable that is 0 is known as well as the others.
+_SAME, _ROUNDED = 1e-9, 1e-12
+#: By how much slacks and multipliers of a path are rounded: a share of the terms that a slack is a difference of, and
+#: of the largest multiplier.
+_NOISE = 1e-13
+
+
+@dataclass(frozen=True)
+class Beside:
+    """One side of a point.
+
+    Attributes
+    ----------
+    path : ProblemPath
+        From the point on; t = 1 is ``reach`` units away.
+    reach : float
+    piece : int
+        The first segment of the path that has a length; -1 where there is no optimum beside the point.
+    rate : float
+        How fast the user's optimal value grows at the point, for a unit; infinite where there is no optimum beside it.
+    bend : float
+        By how much that rate grows for a unit.
+    until : float
+        In units: the value is one parabola (of a linear program one line) from the point to there.
+    after : str
+        What happens there; empty where it holds for ever.
+    room : float
+        By how much rounding may move the rate.
+    empty : float
+        In units: where nothing happened on the line, there a slack or a multiplier would be 0 if all went on.
+    """
+
+    path: ProblemPath
+    reach: float
+    piece: int
+    rate: float
+    bend: float
+    until: float
+    after: str
+    room: float = 0.0
+    empty: float = np.inf
+
+
+def beside(source_at: Callable[[float, float], Source], unit: float, most: float = np.inf) -> Beside:
+    """Rates of a program on one side of a point, and how far they hold.
+
+    Parameters
+    ----------
+    source_at : callable
+        The line between two points that are so many units from it.
+    unit : float
+        A length that is natural for what moves.
+    most : float
+        No line is longer: what moves may have bounds of its own.
+
+    Raises
+    ------
+    InputError
+        If there is no optimum at the point itself.
+    DegeneratePathError
+        If it cannot be proved what happens.
+    """
+    near, far = (min(unit * more, most) for more in _REACHES)
+    first = found = _seen(source_at(0.0, near), near)
+    for _ in range(_LINES):
+        if found.after or found.reach == most:
+            break
+        if found.empty == np.inf and found.reach >= far:
+            break
+        further = far
+        if found.empty < np.inf:
+            further = 2.0 * max(found.empty, found.reach)
+        reach = min(further, most)
+        found = _seen(source_at(0.0, reach), reach)
+    own = replace(found, rate=first.rate, bend=first.bend, room=first.room)
+    if found.after:
+        return own
+    if found.empty == np.inf:
+        return replace(own, until=np.inf)
+    if found.reach == most:
+        return own
+    # A multiplier may have passed from one row to another on the way: what holds beyond shows beyond.
+    if _goes_on(found, _seen(source_at(found.reach, 2.0 * found.reach), found.reach)):
+        return replace(own, until=np.inf)
+    raise refusal("it is not known how far the value goes on", float(found.path.t[-1]))
+
+
+def _goes_on(found: Beside, beyond: Beside) -> bool:
+    """Whether what holds from its end on, for ever, is what was found."""
+    room, reach = max(found.room, beyond.room), found.reach
+    same = abs(found.rate + found.bend * reach - beyond.rate) <= room
+    lasts = not beyond.after and beyond.empty == np.inf
+    return lasts and same and abs(found.bend - beyond.bend) * reach <= room
+
+
+def _seen(source: Source, reach: float) -> Beside:
+    """Rates that a line of this length shows; ``until`` is its end where nothing happens on it."""
+    events = _EVENTS
+    for _ in range(_ROUNDS):
+        path = trace_problem(source, max_events=events, progress=False)
+        found = _first_piece(path, reach)
+        if found is not None:
+            return found
+        events *= _MORE
+    raise refusal(f"the value does not bend within {events // _MORE} exchanges", float(path.t[-1]))
+
+
+def _first_piece(path: ProblemPath, reach: float) -> Beside | None:
+    """The piece of the value at the beginning of a path; None where the path was stopped on it."""
+    ended, sense = path.status in ("infeasible", "unbounded"), path.program.sense
+    if not path.long_segments.size:
+        if path.status == "limit":
+            return None
+        worse = sense if path.status == "infeasible" else -sense
+        return Beside(path, reach, -1, worse * np.inf, 0.0, 0.0, _ending(path))
+    rates, units = _rates(path)
+    begin = path.t[path.long_segments]
+    bends = (rates[:, 1] - rates[:, 0]) / (path.t[path.long_segments + 1] - begin)
+    last = 0
+    while last + 1 < len(rates):
+        room = max(units[last], units[last + 1])
+        jump = abs(rates[last + 1, 0] - rates[last, 1])
+        turn = abs(bends[last + 1] - bends[0]) * (path.t[path.long_segments[last + 1] + 1] - begin[last + 1])
+        if jump > room or turn > room:
+            break
+        last += 1
+    end = float(path.t[path.long_segments[last] + 1])
+    after, empty = "", np.inf
+    if last + 1 < len(rates):
+        after = "; ".join(_said(path, end))
+    elif path.status == "limit":
+        return None
+    elif ended:
+        after = _ending(path)
+    else:
+        empty = _empty(path, int(path.long_segments[last]))
+    rate, bend, room = float(rates[0, 0]) + 0.0, float(bends[0]) + 0.0, float(max(units))
+    piece = int(path.long_segments[0])
+    ends = reach * end, after, room / reach, reach * empty
+    return Beside(path, reach, piece, rate / reach, bend / reach**2, *ends)
+
+
+def _rates(path: ProblemPath) -> tuple[Array, Array]:
+    """Rates of the user's value at both ends of each segment that has a length, and by how much rounding moves them."""
+    line = path.program
+    rates, units = [], []
+    for j in path.long_segments.tolist():
+        x, z = path.points.segment(j)
+        rates.append([line.rate(a, b) for a, b in zip(x, z, strict=True)])
+        change = [np.abs(ends[1] - ends[0]) for ends in (line.q, line.b)]
+        sizes = [np.abs(each).max(axis=0) for each in (x, z)]
+        terms = sum(float(move @ own) for move, own in zip(change, sizes, strict=True))
+        most = sum(float(move.sum() * own.max(initial=0.0)) for move, own in zip(change, sizes, strict=True))
+        units.append(_SAME * terms + _ROUNDED * most)
+    return np.array(rates), np.array(units)
+
+
+def _empty(path: ProblemPath, j: int) -> float:
+    """The t at which a slack or a multiplier is 0 if what holds on a segment goes on; infinite if none ever is.
+
+    What falls by no more than the rounding of its ends does not fall. On a longer line that is less for a unit.
+    """
+    line, (x, z) = path.program, path.points.segment(j)
+    t = path.t[j : j + 2]
+    b = np.stack([between(line.b, each) for each in t])
+    slack = b - x @ line.A.T
+    products = np.abs(x) @ abs(line.A).T
+    terms = np.abs(b) + products
+    rows = slice(line.equations, None)
+    prices = z[:, rows]
+    levels = np.hstack([slack[:, rows], prices])
+    largest = np.full_like(prices, np.abs(z).max(initial=0.0))
+    rounding = np.hstack([terms[:, rows], largest])
+    falls = levels[0] - levels[1]
+    falling = falls > _NOISE * rounding.max(axis=0)
+    steps = np.maximum(levels[1, falling], 0.0) / falls[falling]
+    length = t[1] - t[0]
+    return float(t[1] + length * steps.min(initial=np.inf))
+
+
+def _said(path: ProblemPath, end: float) -> list[str]:
+    """Changes at a breakpoint, in the user's names."""
+    near = [event for event in path.events if abs(event.t - end) <= max(path._least, 1e-12)]
+    return list(dict.fromkeys(f"{event.name} {event.after}" for event in near))
+
+
+def _ending(path: ProblemPath) -> str:
+    """Why there is no optimum beyond."""
+    if path.beyond is None:
+        return path.status
+    names, verdict = ", ".join(path.beyond.blame), path.beyond.verdict
+    return f"{verdict} ({names})" if names else verdict

@@ -1,0 +1,1 @@
+"""Paths of support vector machines, one file for each of their parameters."""

@@ -1,0 +1,1 @@
+"""Proofs of lines of classifiers, a file for each family, and the one entry to them."""

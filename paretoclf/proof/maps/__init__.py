@@ -1,0 +1,1 @@
+"""Proofs of maps: every pair of parameters, region by region."""

@@ -1,0 +1,1 @@
+"""How a dual comes about: the table of conjugates, the walk of the tree, and its parts."""

@@ -1,0 +1,235 @@
+"""Points, and multipliers, that are well inside their cones at both ends of a line, and so between."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from paretoclf.common.checks import Array
+from paretoclf.engine.reduction.program import between
+from paretoclf.proof.bands.cone_line import ConeLine
+from paretoclf.proof.bands.row_products import mixed
+from paretoclf.proof.cones.cone_kinds import Cone, interior
+from paretoclf.proof.cones.cone_program import ConeProgram
+from paretoclf.solve.eps.solver import NONE, solved
+from paretoclf.solve.models.model import settings_at
+
+#: A multiplier of at least this share of the largest tells which rows keep points from being inside.
+_HOLDS = 1e-3
+
+#: Parts of the depth of a multiplier, in its reach: a unit of each counts the more the smaller it is.
+_LEVELS = (0.01, 0.03, 0.1, 0.3, 1.0)
+
+
+@dataclass(frozen=True)
+class Inner:
+    """Points well inside the cones at t = 0 and at ``stop``."""
+
+    points: tuple[Array, Array] = field(repr=False)
+    stop: float
+
+    @property
+    def ends(self) -> Array:
+        """Values at t = 0 and, on the straight line, at t = 1, which may be outside."""
+        first, last = self.points
+        return np.stack([first, first + (last - first) / self.stop])
+
+    def at(self, t: float) -> Array:
+        """A point inside at t."""
+        return np.asarray(between(self.points, t / self.stop))
+
+    def each(self, t: Array) -> Array:
+        """Evaluate at an array of t, a row for each."""
+        return mixed(self.points, t / self.stop)
+
+
+def inner_points(line: ConeLine, stop: float, reach: float) -> Inner | None:
+    """Points inside the cones at both ends, as low as they can be at a tenth of the largest depth, or None.
+
+    ``reach`` is how large the entries of a solution are.
+    """
+    if line.A_stop is not None:
+        both = deepest(_at_both_ends(line, stop), reach)
+        return None if both is None else Inner((both[: line.n], both[line.n :]), stop)
+    found = [deepest(line.at(t), reach) for t in (0.0, stop)]
+    return None if found[0] is None or found[1] is None else Inner((found[0], found[1]), stop)
+
+
+def _at_both_ends(line: ConeLine, stop: float = 1.0) -> ConeProgram:
+    """Points for t = 0 and ``stop``, each with slacks at both: then all of their mixtures are inside, at every t.
+
+    The slack at t of the mixture is a sum of the four, of which none has a negative share.
+    """
+    k, ends = line.equations, (line.base, line.end if stop == 1.0 else line.at(stop))
+    none = sp.csr_array((line.m - k, line.n))
+    rows = [sp.block_diag([end.A[:k] for end in ends]), *(sp.hstack([end.A[k:], none]) for end in ends)]
+    rows += [sp.hstack([none, end.A[k:]]) for end in ends]
+    sides = [*(end.b[:k] for end in ends), *(end.b[k:] for end in ends), *(end.b[k:] for end in ends)]
+    curved = [cone for cone in line.cones if cone.kind != "zero"]
+    cones = [*([Cone("zero", 2 * k)] if k else []), *curved * 4]
+    P, q = sp.block_diag([end.P for end in ends]), np.concatenate([end.q for end in ends])
+    return ConeProgram(P, q, sp.vstack(rows), np.concatenate(sides), cones)
+
+
+def touching(line: ConeLine, reach: float) -> list[str]:
+    """Constraints that no point is inside of, all of them, at an end of the line: as multipliers tell.
+
+    Ends at which there are points inside say nothing.
+    """
+    names: list[str] = []
+    for t in (0.0, 1.0) if line.A_stop is None else (0.5,):
+        program = line.at(t) if line.A_stop is None else _at_both_ends(line)
+        x, multipliers = _phases(program, reach, None)
+        if _is_inside(x, program.q.size, reach):
+            continue
+        z = np.abs(multipliers[: program.b.size])
+        held = np.flatnonzero((z > _HOLDS * z.max(initial=0.0)) & (program.kinds != "zero"))
+        if line.A_stop is not None:
+            k = line.equations
+            held = k + (held - 2 * k) % (line.m - k)
+        names += [line.label(int(i)) for i in held]
+    return [name for name in dict.fromkeys(names) if name]
+
+
+def _is_inside(x: Array | None, n: int, reach: float) -> bool:
+    """Whether the deepest of all points, with its depth behind n numbers, has a depth that is no rounding."""
+    return x is not None and bool(x[n] > 1e-9 * reach)
+
+
+def deepest(program: ConeProgram, reach: float) -> Array | None:
+    """Find a point whose slacks are as deep inside their cones as can be, then the lowest that is so by a tenth."""
+    n, (x, _) = program.q.size, _phases(program, reach, None)
+    if not _is_inside(x, n, reach):
+        return None
+    assert x is not None
+    lowest, _ = _phases(program, reach, 0.1 * float(x[n]))
+    return x[:n] if lowest is None else lowest[:n]
+
+
+def _phases(program: ConeProgram, reach: float, depth: float | None) -> tuple[Array | None, Array]:
+    """The deepest point and its depth, or the lowest of a depth, and multipliers; None where there is none."""
+    n, into, q, b = program.q.size, interior(program.cones), program.q, program.b
+    m, every = b.size, np.arange(n)
+    own, one = np.repeat(np.arange(m), np.diff(program.A.indptr)), np.ones(n)
+    # A and how deep the slacks are; bounds of each number from above and from below; and of the depth.
+    row = np.concatenate([own, np.arange(m), m + every, m + n + every, m + 2 * n + np.arange(2)])
+    column = np.concatenate([program.A.indices, np.full(m, n), every, every, [n, n]])
+    numbers = np.concatenate([program.A.data, into, one, -one, [1.0, -1.0]])
+    rows = sp.csc_matrix((numbers, (row, column)), shape=(m + 2 * n + 2, n + 1))
+    cones = [*program.cones, Cone("nonnegative", 2 * n + 2)]
+    size = float(np.abs(q).max(initial=0.0)) or 1.0
+    sides = np.concatenate([b, np.full(2 * n, 10.0 * reach), [reach, -(depth or 0.0)]])
+    costs, P = np.append(np.zeros(n), -1.0), sp.csc_array((n + 1, n + 1))
+    if depth is not None:
+        costs, P = np.append(q / size, 0.0), sp.block_diag([sp.triu(program.P / size), [[0.0]]])
+    found = solved(P, costs, rows, sides, cones, settings_at(1e-9))
+    x, z = np.asarray(found.x), np.asarray(found.z)
+    return (None if str(found.status) in NONE or not np.isfinite(x).all() else x), np.nan_to_num(z)
+
+
+def inner_multipliers(line: ConeLine, stop: float, reach: float) -> Inner | None:
+    """Stationary y, z at both ends, one after the other, as far inside each cone with curved faces as can be."""
+    found = [_inner_multipliers(line, t, reach) for t in (0.0, stop)]
+    return None if found[0] is None or found[1] is None else Inner((found[0], found[1]), stop)
+
+
+def deep_multipliers(line: ConeLine, stop: float, reach: float) -> tuple[Array, Array] | None:
+    """Stationary y, z at t = 0 and ``stop``, rows of an array, and how far inside the multipliers of each row are.
+
+    Each row of an inequality, and each cone, has a depth of its own, of which ``reach`` is the largest: where one is 0
+    at every stationary point, others need not be. None where there are no multipliers.
+    """
+    found = [_deep_multipliers(line, t, reach) for t in (0.0, stop)]
+    if found[0] is None or found[1] is None:
+        return None
+    depth = np.minimum(found[0][1], found[1][1])
+    return np.stack([found[0][0], found[1][0]]), depth
+
+
+def _deep_multipliers(line: ConeLine, t: float, reach: float) -> tuple[Array, Array] | None:
+    """Return those of one t: of each depth the first part counts most, so that none is 0 for the sake of another."""
+    n, m, now = line.n, line.m, line.at(t)
+    dual, cones = dual_cones(line)
+    depths = _depths_of_rows(cones)
+    count = depths.shape[1] * len(_LEVELS)
+    one = sp.eye_array(count)
+    rows = sp.block_array(
+        [
+            [now.P, now.A.T, None],
+            [None, None, one],
+            [None, None, -one],
+            [sp.csr_array((dual.shape[0], n)), -dual, sp.hstack([depths] * len(_LEVELS))],
+        ]
+    )
+    most = np.repeat(reach * np.array(_LEVELS), depths.shape[1])
+    sides = np.concatenate([-between(line.q, t), most, np.zeros(count + dual.shape[0])])
+    kinds = [Cone("zero", n), *([Cone("nonnegative", 2 * count)] if count else []), *cones]
+    costs = np.concatenate([np.zeros(n + m), -reach / most])
+    found = solved(sp.csc_matrix((costs.size, costs.size)), costs, rows, sides, kinds, settings_at(1e-9))
+    x = np.asarray(found.x)
+    if str(found.status) in NONE or not np.isfinite(x).all():
+        return None
+    total = np.maximum(x[n + m :], 0.0).reshape(len(_LEVELS), -1).sum(axis=0)
+    depth = np.zeros(m)
+    depth[m - depths.shape[0] :] = total[depths.indices]
+    return x[: n + m], depth
+
+
+def _depths_of_rows(cones: list[Cone]) -> Any:
+    """A column for each row of an inequality, and for each other cone, with what a unit of its depth takes away."""
+    group: list[int] = []
+    count = 0
+    for cone in cones:
+        each = range(cone.size) if cone.kind == "nonnegative" else [0] * cone.size
+        group += [count + number for number in each]
+        count += 1 + max(each)
+    into = interior(cones)
+    return sp.csr_array((into, np.array(group, dtype=np.int64), np.arange(into.size + 1)), shape=(into.size, count))
+
+
+def _inner_multipliers(line: ConeLine, t: float, reach: float) -> Array | None:
+    """Each of those cones has a depth of its own: where one is 0 at every stationary point, others need not be."""
+    n, m, now = line.n, line.m, line.at(t)
+    dual, cones = dual_cones(line)
+    curved = [k for k, cone in enumerate(cones) if cone.kind != "nonnegative"]
+    starts = np.cumsum([0, *(cone.size for cone in cones)])
+    depths = sp.lil_array((dual.shape[0], len(curved)))
+    for column, k in enumerate(curved):
+        depths[starts[k] : starts[k + 1], [column]] = interior([cones[k]])[:, None]
+    one = sp.eye_array(len(curved))
+    rows = sp.block_array(
+        [
+            [now.P, now.A.T, None],
+            [None, None, one],
+            [None, None, -one],
+            [sp.csr_array((dual.shape[0], n)), -dual, sp.csr_array(depths)],
+        ]
+    )
+    sides = np.concatenate([-between(line.q, t), np.full(len(curved), reach), np.zeros(len(curved) + dual.shape[0])])
+    kinds = [Cone("zero", n), *([Cone("nonnegative", 2 * len(curved))] if curved else []), *cones]
+    costs = np.concatenate([np.zeros(n + m), -np.ones(len(curved))])
+    size = n + m + len(curved)
+    found = solved(sp.csc_matrix((size, size)), costs, rows, sides, kinds, settings_at(1e-10))
+    x = np.asarray(found.x)
+    return None if str(found.status) in NONE or not np.isfinite(x).all() else x[: n + m]
+
+
+def dual_cones(line: ConeLine) -> tuple[Any, list[Cone]]:
+    """A map after which multipliers are in cones of the list where they are in the dual cones."""
+    parts: list[Any] = []
+    cones: list[Cone] = []
+    for cone in line.cones:
+        if cone.kind == "zero":
+            parts.append(sp.csr_array((0, cone.size)))
+            continue
+        cones.append(cone)
+        if cone.kind == "exponential":
+            parts.append(sp.csr_array(np.array([[1.0, -1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])))
+        elif cone.kind == "power":
+            parts.append(sp.diags_array([1 / cone.exponent, 1 / (1 - cone.exponent), 1.0]))
+        else:
+            parts.append(sp.eye_array(cone.size))
+    return sp.csr_array(sp.block_diag(parts)), cones

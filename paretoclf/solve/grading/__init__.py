@@ -1,0 +1,1 @@
+"""Homework: values, multipliers, claims and duals that somebody worked out by hand, judged."""

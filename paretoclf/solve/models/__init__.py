@@ -1,0 +1,1 @@
+"""What the solving side asks of a formulation, and CVXPY, imported when it is first needed."""

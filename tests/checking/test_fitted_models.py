@@ -1,0 +1,411 @@
+"""Fitted models of scikit-learn and the optima of what they minimise, written from its documentation and found anew."""
+
+from __future__ import annotations
+
+import warnings
+
+import cvxpy as cp
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.optimize import linprog
+from scipy.special import logsumexp, softmax
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import (
+    ElasticNet,
+    ElasticNetCV,
+    Lasso,
+    LassoCV,
+    LogisticRegression,
+    LogisticRegressionCV,
+    MultiTaskElasticNet,
+    MultiTaskLasso,
+    MultiTaskLassoCV,
+    QuantileRegressor,
+    enet_path,
+    lasso_path,
+)
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, SVR, OneClassSVM
+
+import paretoclf as pc
+from paretoclf.checking.elsewhere import grid_of
+from paretoclf.checking.fitted_models import own_tolerance, read_fitted
+
+RNG = np.random.default_rng(0)
+N, D = 40, 4
+A = RNG.normal(size=(N, D))
+T = A @ [1.0, -2.0, 0.5, 0.0] + 0.3 * RNG.normal(size=N) + 2.0
+TWO = np.column_stack([T, A[:, 1] + RNG.normal(size=N)])
+SICK = np.where(2.0 + RNG.normal(size=N) < T, "sick", "healthy")
+THREE = np.digitize(T + RNG.normal(size=N), [1.0, 3.0])
+WEIGHT = RNG.uniform(0.5, 2.0, N)
+
+
+def optimum(objective, constraints=()):
+    """By Clarabel at its tightest."""
+    problem = cp.Problem(cp.Minimize(objective), list(constraints))
+    return problem.solve("CLARABEL", tol_gap_abs=1e-13, tol_gap_rel=1e-13, tol_feas=1e-13)
+
+
+def mixed(w, alpha, ratio):
+    """Penalty of the elastic net."""
+    return alpha * ratio * np.abs(w).sum() + 0.5 * alpha * (1 - ratio) * (w**2).sum()
+
+
+def least_squares(fit, y, weight):
+    """Objective at a fitted lasso or elastic net, and its least value."""
+    share, alpha, ratio = weight / weight.sum(), fit.alpha, fit.l1_ratio
+    mine = 0.5 * share @ (y - fit.predict(A)) ** 2 + mixed(fit.coef_, alpha, ratio)
+    w = cp.Variable(D, nonneg=fit.positive)
+    b = cp.Variable() if fit.fit_intercept else 0.0
+    loss = cp.quad_form(y - A @ w - b, np.diag(share)) / 2
+    return mine, optimum(loss + alpha * ratio * cp.norm1(w) + alpha * (1 - ratio) / 2 * cp.sum_squares(w))
+
+
+def quantiles(fit, y, weight):
+    """Objective at a quantile regression; its least value by the dual: max y'u with u between (q - 1) s and q s."""
+    share, q = weight / weight.sum(), fit.quantile
+    r = y - fit.predict(A)
+    mine = share @ np.maximum(q * r, (q - 1) * r) + fit.alpha * np.abs(fit.coef_).sum()
+    slopes = np.vstack([A.T, -A.T])
+    equation = {"A_eq": np.ones((1, N)), "b_eq": [0.0]} if fit.fit_intercept else {}
+    bounds = np.column_stack([(q - 1) * share, q * share])
+    found = linprog(-y, A_ub=slopes, b_ub=np.full(2 * D, fit.alpha), bounds=bounds, **equation)
+    return mine, -found.fun
+
+
+def regression(fit, y, weight):
+    """Objective at a support vector regression; its least value by the dual."""
+    K = kernel(fit)
+    c = np.zeros(N)
+    c[fit.support_] = fit.dual_coef_[0]
+    slack = np.maximum(0, np.abs(y - fit.predict(A)) - fit.epsilon)
+    mine = 0.5 * c @ K @ c + fit.C * weight @ slack
+    z = cp.Variable(N)
+    dual = cp.quad_form(z, cp.psd_wrap(K)) / 2 - y @ z + fit.epsilon * cp.norm1(z)
+    return mine, -optimum(dual, [cp.sum(z) == 0, cp.abs(z) <= fit.C * weight])
+
+
+def of_one_class(fit, y, weight):
+    """Objective at a machine of one class; its least value by the dual."""
+    K = kernel(fit)
+    c = np.zeros(N)
+    c[fit.support_] = fit.dual_coef_[0]
+    share, rho = fit.nu * weight.sum(), -fit.intercept_[0]
+    mine = 0.5 * c @ K @ c - share * rho + weight @ np.maximum(0, rho - K @ c)
+    z = cp.Variable(N)
+    return mine, -optimum(cp.quad_form(z, cp.psd_wrap(K)) / 2, [cp.sum(z) == share, z >= 0, z <= weight])
+
+
+def kernel(fit):
+    return A @ A.T if fit.kernel == "linear" else pc.RBF(np.sqrt(0.5 / fit._gamma))(A, A)
+
+
+def logistic(fit, y, weight):
+    """Objective at a logistic regression; its least value by Newton's method, or where it is not smooth by Clarabel."""
+    C, ratio = fit.C, fit.l1_ratio
+    which = np.searchsorted(fit.classes_, y)
+    if fit.class_weight == "balanced":
+        counts = np.bincount(which, weights=weight)
+        weight = weight * (weight.sum() / (counts.size * counts))[which]
+    alpha, cost = (0.0, weight) if np.isinf(C) else (1.0, C * weight)
+    X, w, free = np.column_stack([A, np.ones(N)]), np.column_stack([fit.coef_, fit.intercept_]), np.r_[np.ones(D), 0.0]
+    if fit.solver == "liblinear":
+        X[:, -1], w[:, -1], free = fit.intercept_scaling, w[:, -1] / fit.intercept_scaling, np.ones(D + 1)
+    if len(w) == 1:
+        w, sizes = np.vstack([np.zeros(D + 1), w]), np.r_[0.0, 1.0]
+    else:
+        sizes = np.ones(len(w))
+    if ratio:
+        return value(w, X, which, cost, free, (alpha, ratio)), smallest(X, which, cost, free, (alpha, ratio))
+    penalised = alpha * np.outer(sizes, free)
+
+    def gradient(v):
+        off = cost[:, None] * (softmax(X @ v.T, axis=1) - np.eye(len(w))[which])
+        return off.T @ X + penalised * v
+
+    best = w.copy()
+    moving = sizes > 0
+    for _ in range(60):
+        p = softmax(X @ best.T, axis=1)
+        H = np.einsum("n,nj,nk,na,nb->jakb", cost, p, -p, X, X)
+        for j in range(len(w)):
+            H[j, :, j, :] += (X.T * (cost * p[:, j])) @ X + np.diag(penalised[j])
+        flat = H[np.ix_(moving, range(D + 1), moving, range(D + 1))].reshape(moving.sum() * (D + 1), -1)
+        step = np.linalg.lstsq(flat, gradient(best)[moving].ravel(), rcond=1e-12)[0]
+        best[moving] -= step.reshape(-1, D + 1)
+    assert np.abs(gradient(best)[moving]).max() < 1e-9
+    both = (value(v, X, which, cost, free, (alpha, 0.0)) for v in (w, best))
+    return tuple(both)
+
+
+def value(w, X, which, cost, free, mixture):
+    z = X @ w.T
+    return cost @ (logsumexp(z, axis=1) - z[np.arange(N), which]) + mixed(w * free, *mixture)
+
+
+def smallest(X, which, cost, free, mixture):
+    w, sign = cp.Variable(X.shape[1]), np.where(which > 0, 1, -1)
+    alpha, ratio = mixture
+    v = cp.multiply(free, w)
+    loss = sum(c * cp.logistic(-s * (x @ w)) for c, s, x in zip(cost, sign, X, strict=True))
+    return optimum(loss + alpha * ratio * cp.norm1(v) + alpha * (1 - ratio) / 2 * cp.sum_squares(v))
+
+
+SMALL = {"tol": 1e-10, "max_iter": 10**6}
+MODELS = {
+    "lasso": (Lasso(0.1, **SMALL), T, least_squares),
+    "lasso through 0": (Lasso(0.1, fit_intercept=False, **SMALL), T, least_squares),
+    "nonnegative lasso": (Lasso(0.05, positive=True, **SMALL), T, least_squares),
+    "elastic net": (ElasticNet(0.1, l1_ratio=0.3, **SMALL), T, least_squares),
+    "quantiles": (QuantileRegressor(quantile=0.3, alpha=0.05), T, quantiles),
+    "quantiles without a penalty": (QuantileRegressor(quantile=0.8, alpha=0.0), T, quantiles),
+    "quantiles through 0": (QuantileRegressor(alpha=0.02, fit_intercept=False), T, quantiles),
+    "regression": (SVR(C=3.0, tol=1e-9), T, regression),
+    "linear regression": (SVR(kernel="linear", epsilon=0.2, tol=1e-9), T, regression),
+    "one class": (OneClassSVM(nu=0.3, tol=1e-9), None, of_one_class),
+    "logistic": (LogisticRegression(C=0.7, **SMALL), SICK, logistic),
+    "balanced": (LogisticRegression(class_weight="balanced", **SMALL), SICK, logistic),
+    "without a penalty": (LogisticRegression(C=np.inf, **SMALL), SICK, logistic),
+    "LIBLINEAR": (LogisticRegression(solver="liblinear", intercept_scaling=3.0, **SMALL), SICK, logistic),
+    "l1": (LogisticRegression(l1_ratio=1.0, solver="liblinear", **SMALL), SICK, logistic),
+    "mixed": (LogisticRegression(l1_ratio=0.4, solver="saga", **SMALL), SICK, logistic),
+    "three classes": (LogisticRegression(C=0.5, **SMALL), THREE, logistic),
+    "three classes without a penalty": (LogisticRegression(C=np.inf, **SMALL), THREE, logistic),
+}
+#: Models that LIBSVM fits, which stops at its own rule; and solvers that stop at others.
+LOOSER = {"regression": 1e-6, "linear regression": 1e-6, "one class": 1e-6}
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("name", MODELS)
+def test_a_model_is_judged_by_the_least_value_of_what_it_minimises(name, weighted):
+    machine, y, oracle = MODELS[name]
+    weight = WEIGHT if weighted else np.ones(N)
+    fit = clone(machine).fit(A, y, **({"sample_weight": weight} if weighted else {}))
+    given = {"sample_weight": weight} if weighted else {}
+    report = pc.verify(A, y, fit, tol=LOOSER.get(name, 1e-7), **given)
+    assert report.passes(), report
+    mine, best = oracle(fit, y, weight)
+    certificate = report[0]
+    assert certificate.primal_value == pytest.approx(mine, rel=1e-9)
+    assert certificate.dual_value == pytest.approx(best, rel=3e-7)
+    assert certificate.dual_value <= best + 1e-8 * abs(best)
+    assert pc.verify(A, y, fit, **given).passes()  # at its own tolerance, too
+    if weighted and oracle is not quantiles:  # a vertex may be that of both
+        assert not pc.verify(A, y, fit).passes()
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_falsified_numbers_are_not_optimal(name):
+    machine, y, _ = MODELS[name]
+    fit = clone(machine).fit(A, y)
+    own = "dual_coef_" if hasattr(fit, "dual_coef_") else "coef_"
+    for attribute, move in ((own, 1e-3), ("intercept_", 1e-2)):
+        if attribute == "intercept_" and not getattr(fit, "fit_intercept", True):
+            continue
+        wrong = clone(machine).fit(A, y)
+        moved = np.array(getattr(fit, attribute), dtype=float, copy=True)
+        moved[(0,) * moved.ndim] += move
+        setattr(wrong, attribute, moved)
+        report = pc.verify(A, y, wrong)
+        assert report.verdicts == ["not optimal"], (attribute, report)
+        assert report[0].shortfall > 0.0
+        assert not report.kept
+
+
+@pytest.mark.parametrize(
+    ("machine", "y"),
+    [
+        (Lasso(0.01, max_iter=1), T),
+        (ElasticNet(0.01, max_iter=1), T),
+        (SVR(C=100.0, max_iter=5), T),
+        (OneClassSVM(max_iter=2), None),
+        (LogisticRegression(max_iter=1), SICK),
+        (LogisticRegression(max_iter=1), THREE),
+        (LogisticRegression(l1_ratio=1.0, solver="saga", max_iter=1), SICK),
+        (MultiTaskLasso(0.01, max_iter=1), TWO),
+    ],
+)
+def test_a_model_that_ran_out_of_rounds_is_not_optimal(machine, y):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        fit = clone(machine).fit(3.0 * A + 1.0, y)
+    report = pc.verify(3.0 * A + 1.0, y, fit)
+    assert report.verdicts == ["not optimal"], report
+    assert "if fit was given sample_weight, give it here, too" in report[0].explain() or "MultiTask" in repr(fit)
+
+
+def test_several_targets_and_models_with_folds():
+    fit = ElasticNet(0.1, **SMALL).fit(A, TWO)
+    report = pc.verify(A, TWO, fit)
+    assert report.passes()
+    assert [row["target"] for row in report.records()] == [0, 1]
+    alone = Lasso(0.1, **SMALL).fit(A, TWO[:, 1])
+    together = pc.verify(A, TWO, Lasso(0.1, **SMALL).fit(A, TWO))
+    assert together[1].primal_value == pytest.approx(pc.verify(A, TWO[:, 1], alone)[0].primal_value, rel=1e-12)
+    for machine in (MultiTaskLasso(0.2, **SMALL), MultiTaskElasticNet(0.2, l1_ratio=0.4, **SMALL)):
+        shared = machine.fit(A, TWO)
+        (certificate,) = pc.verify(A, TWO, shared)
+        W, alpha, ratio = shared.coef_, shared.alpha, shared.l1_ratio
+        mine = ((TWO - shared.predict(A)) ** 2).sum() / (2 * N)
+        mine += alpha * ratio * np.linalg.norm(W, axis=0).sum() + alpha * (1 - ratio) / 2 * (W**2).sum()
+        assert certificate.primal_value == pytest.approx(mine, rel=1e-10)
+        assert certificate.passes(1e-8)
+        shared.coef_ = W + 1e-3
+        assert pc.verify(A, TWO, shared).verdicts == ["not optimal"]
+        with pytest.raises(pc.InputError, match=r"sample_weight must be left out: MultiTask\w+ has none"):
+            pc.verify(A, TWO, shared, sample_weight=WEIGHT)
+    for machine, y in ((LassoCV(), T), (ElasticNetCV(l1_ratio=[0.2, 0.7]), T), (MultiTaskLassoCV(), TWO)):
+        chosen = machine.fit(A, y)
+        report = pc.verify(A, y, chosen)
+        assert report.passes()
+        assert report.values[0]["alpha"] == chosen.alpha_
+    folds = LogisticRegressionCV(Cs=3, l1_ratios=(0.0,), use_legacy_attributes=False, scoring="accuracy")
+    report = pc.verify(A, SICK, folds.fit(A, SICK))
+    assert report.passes()
+    assert report.values[0]["C"] == folds.C_
+
+
+def test_a_solution_that_keeps_its_own_rule_is_optimal_as_its_tol_asks():
+    """Targets that are nearly fitted leave a small value: what the gap may be beside the mean square is large."""
+    y = A @ [1.0, -2.0, 0.5, 0.0] + 3.0
+    fit = Lasso(1e-6).fit(A, y)
+    fit.coef_ = fit.coef_ + 1e-3
+    report = pc.verify(A, y, fit)
+    assert report.passes()
+    assert not report[0].passes(1e-4)
+    assert report.summary == "1 of 1 optimal: 1 as scikit-learn's tol asks"
+    assert report.verdict(0).startswith("optimal as its tol of 0.0001 asks, with a value that is off by at most ")
+    assert "a duality gap of tol times the mean square of y, whatever the value is" in report[0].explain()
+    allowed = report.kept[0].allowed
+    assert allowed == pytest.approx(1e-4 * np.mean((y - y.mean()) ** 2))
+    assert report.kept[0].found == pytest.approx(report[0].primal_value - report[0].dual_value)
+    assert not pc.verify(A, y, fit, tol=1e-4).passes()  # at a tolerance that was asked for there is no other rule
+    fit.coef_ = fit.coef_ + 0.1
+    assert not pc.verify(A, y, fit).passes()
+    smooth = LogisticRegression(C=1e4, max_iter=10**4).fit(A, np.where(A[:, 0] > 0, 1, -1))
+    report = pc.verify(A, np.where(A[:, 0] > 0, 1, -1), smooth)
+    assert report.passes()
+    assert not report[0].passes(1e-4)
+    assert "a largest derivative of the mean loss" in report[0].explain()
+    smooth.coef_ = 0.5 * smooth.coef_
+    assert not pc.verify(A, np.where(A[:, 0] > 0, 1, -1), smooth).passes()
+    both = pc.verify(A, y, [Lasso(1e-6).fit(A, y), SVR().fit(A, y)])
+    assert both.passes()
+
+
+def test_solutions_of_lasso_path_and_enet_path():
+    found = lasso_path(A, T, alphas=[0.5, 0.2, 0.05], tol=1e-12)
+    report = pc.verify(A, T, found)
+    assert (report.passes(), report.tol) == (True, 1e-4)
+    assert pc.verify(A, T, found[:2], tol=1e-8).passes()
+    assert [row["alpha"] for row in report.records()] == [0.5, 0.2, 0.05]
+    for certificate, alpha, w in zip(report, found[0], found[1].T, strict=True):
+        mine = ((T - A @ w) ** 2).mean() / 2 + alpha * np.abs(w).sum()
+        assert certificate.primal_value == pytest.approx(mine, rel=1e-10)
+    moved = found[1].copy()
+    moved[0, 1] += 1e-3
+    assert pc.verify(A, T, (found[0], moved), tol=1e-8).verdicts == ["optimal", "not optimal", "optimal"]
+    other = enet_path(A, T, l1_ratio=0.3, alphas=[0.5, 0.1], tol=1e-12)
+    assert pc.verify(A, T, other, l1_ratio=0.3, tol=1e-8).passes()
+    lasso = pc.verify(A, T, other)
+    assert lasso.verdicts == ["not optimal", "not optimal"]
+    assert "of enet_path, give it here, too (0.5 by default)" in lasso[0].explain()
+    above = lasso_path(A, T, alphas=[0.1], positive=True, tol=1e-12)
+    assert pc.verify(A, T, above, positive=True, tol=1e-8).passes()
+    assert not pc.verify(A, T, above, tol=1e-8).passes()
+    shared = enet_path(A, TWO, l1_ratio=0.6, alphas=[0.3, 0.1], tol=1e-12)
+    assert pc.verify(A, TWO, shared, l1_ratio=0.6, tol=1e-8).passes()
+    assert grid_of(found[:1]) is None
+    assert grid_of((1.0, 2.0, np.ones(3), 0.0)) is None
+    with pytest.raises(pc.InputError, match="nu does not belong to a path at some alphas, l1_ratio and positive do"):
+        pc.verify(A, T, found, nu=0.5)
+    with pytest.raises(pc.InputError, match="sample_weight must be left out of a path at some alphas"):
+        pc.verify(A, T, found, sample_weight=WEIGHT)
+    with pytest.raises(pc.InputError, match="X must be what the path was computed of, 4 features, got 3"):
+        pc.verify(A[:, :3], T, found)
+    with pytest.raises(pc.InputError, match=r"y must hold finite targets of shape \(40,\), got shape \(40, 2\)"):
+        pc.verify(A, TWO, found)
+
+
+def test_whatever_samples_are_in():
+    fit = Lasso(0.1, **SMALL).fit(A, T)
+    assert pc.verify(sp.csr_array(A), T, fit).passes()
+    pd = pytest.importorskip("pandas")
+    assert pc.verify(pd.DataFrame(A), pd.Series(T), fit).passes()
+    far = A + 1e6
+    for machine in (Lasso(0.1, **SMALL), SVR(kernel="linear", tol=1e-6), QuantileRegressor(alpha=0.05)):
+        assert pc.verify(far, T, clone(machine).fit(far, T)).passes()
+    K = pc.RBF(1.0)(A, A)
+    assert pc.verify(K, T, SVR(kernel="precomputed").fit(K, T)).passes()
+    assert pc.verify(A, T, SVR(kernel=pc.RBF(1.0)).fit(A, T), pc.RBF(1.0)).passes()
+    assert pc.verify(A, OneClassSVM().fit(A)).passes()
+    assert pc.verify(A, None, OneClassSVM(kernel="poly").fit(A)).passes()
+    pipe = make_pipeline(StandardScaler(), Lasso(0.1, **SMALL)).fit(A, T)
+    assert pc.verify(A, T, pipe, tol=1e-8).passes()
+    some = [Lasso(alpha, **SMALL).fit(A, T) for alpha in (0.1, 0.3)]
+    assert pc.verify(A, T, some).values == ({"alpha": 0.1, "l1_ratio": 1.0}, {"alpha": 0.3, "l1_ratio": 1.0})
+    weight = np.where(np.arange(N) < 5, 0.0, 1.0)
+    for machine, y in ((Lasso(0.1, **SMALL), T), (QuantileRegressor(alpha=0.1), T), (LogisticRegression(), SICK)):
+        assert pc.verify(A, y, clone(machine).fit(A, y, sample_weight=weight), sample_weight=weight).passes()
+
+
+@pytest.mark.parametrize(
+    ("fit", "how", "message"),
+    [
+        (Lasso(), {}, "Lasso must be fitted first: call fit"),
+        (Lasso().fit(A[:, :2], T), {}, "X must be what Lasso was fitted on, 2 features, got 4"),
+        (Lasso().fit(A, T), {"y": TWO}, r"y must hold finite targets of shape \(40,\), got shape \(40, 2\)"),
+        (Lasso().fit(A, T), {"y": None}, "y must be what Lasso was fitted on, got None"),
+        (Lasso().fit(A, T), {"kernel": pc.RBF(1.0)}, "kernel must be left out: Lasso is linear, got RBF"),
+        (Lasso().fit(A, T), {"sample_weight": np.zeros(N)}, "sample_weight must be positive for some sample"),
+        (Lasso().fit(A, T), {"sample_weight": -WEIGHT}, "sample_weight must be nonnegative"),
+        (Lasso().fit(A, T), {"between": True}, "between must be False: FittedProblem has no path"),
+        (Lasso().fit(A, T), {"l1_ratio": 1.0}, "l1_ratio belongs to a model file only"),
+        (SVR().fit(A + 1, T), {}, "X must be what SVR was fitted on: its support vectors are not the rows of X"),
+        (SVR().fit(A[:-1], T[:-1]), {}, "X must be what SVR was fitted on, 39 samples, got 40"),
+        (SVR().fit(A, T), {"kernel": pc.RBF(7.0)}, "kernel must be that of the model"),
+        (SVR().fit(A, T), {"sample_weight": np.arange(N)}, "sample_weight must be positive: LIBSVM leaves out"),
+        (LogisticRegression().fit(A, SICK), {"y": T}, "y must hold the classes of LogisticRegression, 'healthy', "),
+        (GridSearchCV(Lasso(), {"alpha": [0.1, 0.2]}).fit(A, T), {}, "got GridSearchCV: give best_estimator_"),
+        ([SVC().fit(A, SICK), 3], {"y": SICK}, r"solutions\[1\] must be a fitted estimator like the others, got int"),
+    ],
+)
+def test_what_is_refused(fit, how, message):
+    how = dict(how)
+    y = how.pop("y", T)
+    with pytest.raises(pc.InputError, match=message):
+        pc.verify(A, y, fit, **how)
+
+
+def test_coefficients_that_are_means_over_folds_solve_no_problem():
+    folds = LogisticRegressionCV(Cs=2, l1_ratios=(0.0,), refit=False, use_legacy_attributes=False, scoring="accuracy")
+    with pytest.raises(pc.InputError, match="LogisticRegressionCV must have refit=True"):
+        pc.verify(A, SICK, folds.fit(A, SICK))
+    older = LogisticRegression().fit(A, THREE)
+    older.multi_class = "ovr"  # as before scikit-learn 1.8
+    with pytest.raises(pc.InputError, match=r"judge a model of each class alone, as verify\(X, y == label, "):
+        pc.verify(A, THREE, older)
+    for label in (0, 1, 2):
+        assert pc.verify(A, label == THREE, LogisticRegression().fit(A, label == THREE)).passes()
+
+
+def test_each_is_judged_at_its_own_tolerance():
+    assert own_tolerance(Lasso(tol=1e-6)) == 1e-6
+    assert own_tolerance(Lasso(tol=0.5)) == 1e-3
+    assert own_tolerance(QuantileRegressor()) == 1e-8
+    assert own_tolerance(make_pipeline(StandardScaler(), Lasso(tol=1e-5))) == 1e-5
+    fits = [SVC(kernel="linear", tol=tol).fit(A, SICK) for tol in (1e-4, 1e-5)]
+    read = read_fitted(A, SICK, fits)
+    assert (read.tol, read.hint) == (1e-4, "or it was fitted with sample_weight: give it")
+    assert read_fitted(A, SICK, fits[1], None, np.ones(N)).hint == ""
+    assert len(list(read.rows)) == 2
+    with pytest.raises(pc.InputError, match=r"^solutions\[1\]: SVC must be fitted first"):
+        list(read_fitted(A, SICK, [fits[0], SVC()]).rows)
+    with pytest.raises(pc.InputError, match=r"^SVC must be fitted first"):
+        list(read_fitted(A, SICK, SVC()).rows)

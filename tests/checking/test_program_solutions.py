@@ -1,0 +1,182 @@
+"""Points of a program as solvers and SciPy hand them over: optimal as they stand, refuted where a number is changed."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.optimize import OptimizeResult, linprog
+
+import paretoclf as pc
+from paretoclf.checking.program_solutions import of_result, read_solution
+
+pytest.importorskip("highspy")
+
+#: Files that HiGHS 1.16, Gurobi 13.0.3, CBC of PuLP 2.9, GLPK 5.0 and SCIP (pyscipopt 6.3) wrote for the programs.
+STORED = Path(__file__).resolve().parents[1] / "stored" / "solutions"
+WITH_DUALS = ["highs.sol", "highs_pretty.sol", "cbc_all.sol", "glpk.sol", "glpk_raw.sol", "gurobi.json"]
+MINIMISED = ["highs_min.sol", "highs_pretty_min.sol", "cbc_all_min.sol", "glpk_min.sol", "glpk_raw_min.sol"]
+WITHOUT = ["highs_sparse.sol", "cbc.sol", "scip.sol", "gurobi.sol"]
+
+#: The optimum and its multipliers, by hand: a unit of BUDGET is X, 3 - 1; of the bound of Y it is 2.5 - 2.
+VALUES = {"X": 1.0, "Y": 5.0, "Z": 0.5, "W": 0.0}
+DUALS = {
+    "BUDGET": 2.0,
+    "NEED": 0.0,
+    "TIE": 1.0,
+    "A_VERY_LONG_NAME_OF_A_ROW": 0.0,
+    "bound of Y": 0.5,
+    "bound of W": -1.0,
+}
+
+
+@pytest.fixture(scope="module")
+def goods():
+    return pc.QP.from_file(STORED / "goods.lp")
+
+
+@pytest.mark.parametrize("name", [*WITH_DUALS, *MINIMISED, *WITHOUT])
+def test_what_a_solver_wrote_is_read(goods, name):
+    qp = pc.QP.from_file(STORED / "goods_min.lp") if "_min" in name else goods
+    values, duals = read_solution(STORED / name, qp)
+    assert values == VALUES
+    if name in WITHOUT:
+        assert not {each for each, number in duals.items() if number}
+    else:  # multipliers of minus the objective are those of the minimised one
+        assert {each: number for each, number in duals.items() if each in DUALS} == DUALS
+        assert not {each for each, number in duals.items() if each not in DUALS and number}
+    assert pc.verify(qp, STORED / name).status == "optimal"
+
+
+@pytest.mark.parametrize("last", [False, True])
+def test_the_row_of_the_objective_stands_where_the_solver_has_it(goods, tmp_path, last):
+    """HiGHS writes GLPK's short form, with that row last: it was taken for the first, and prices were wrong."""
+    own, objective = ["i {} u 6 2", "i {} b 5 0", "i {} s 0.5 1", "i {} b 1 0"], "i {} b 15 0"
+    rows = [*own, objective] if last else [objective, *own]
+    numbered = [row.format(k) for k, row in enumerate(rows, 1)]
+    columns = ["j 1 b 1 0", "j 2 u 5 0.5", "j 3 b 0.5 0", "j 4 l 0 -1"]
+    file = tmp_path / "highs.sol"
+    file.write_text("\n".join(["c Problem:    ", "s bas 5 4 f f 15", *numbered, *columns, "e o f"]))
+    _, duals = read_solution(file, goods)
+    assert {each: number for each, number in duals.items() if each in DUALS} == DUALS
+    assert pc.verify(goods, file).status == "optimal"
+
+
+def test_where_it_is_open_which_row_is_the_objective_no_prices_are_read(goods, tmp_path):
+    rows = ["i 1 b 15 0", "i 2 u 6 2", "i 3 b 15 0", "i 4 s 0.5 1", "i 5 b 1 0"]
+    columns = ["j 1 b 1 0", "j 2 u 5 0.5", "j 3 b 0.5 0", "j 4 l 0 -1"]
+    file = tmp_path / "glpk.sol"
+    file.write_text("\n".join(["c Problem:    ", "s bas 5 4 f f 15", *rows, *columns, "e o f"]))
+    assert not any(read_solution(file, goods)[1].values())
+
+
+@pytest.mark.parametrize("name", WITH_DUALS)
+def test_a_dual_that_is_changed_is_wrong(goods, tmp_path, name):
+    text = (STORED / name).read_text()
+    changed = {
+        "gurobi.json": (r'"Pi": 2\b', '"Pi": 2.5'),
+        "glpk_raw.sol": (r"i 1 u 6 2", "i 1 u 6 2.5"),
+        "highs.sol": (r"BUDGET 2\nNEED 0", "BUDGET 2.5\nNEED 0"),
+        "highs_pretty.sol": (r" 2  BUDGET", " 2.5  BUDGET"),
+        "cbc_all.sol": (r"(BUDGET +6 +)2\n", r"\g<1>2.5\n"),
+        "glpk.sol": (r"(BUDGET .*)  2 \n", r"\g<1>2.5 \n"),
+    }[name]
+    assert len(re.findall(changed[0], text)) == 1
+    (tmp_path / name).write_text(re.sub(*changed, text))
+    assert pc.verify(goods, tmp_path / name).status == "not optimal"
+
+
+@pytest.mark.parametrize("name", ["highs.sol", "cbc.sol", "scip.sol", "gurobi.sol", "glpk.sol"])
+def test_a_value_that_is_changed_is_not_optimal(goods, tmp_path, name):
+    lines = (STORED / name).read_text().splitlines()
+    number = next(k for k, line in enumerate(lines) if re.search(r"\bY\b.* 5\b|^Y 5$", line))
+    lines[number] = re.sub(r"\b5\b", "4", lines[number], count=1)
+    (tmp_path / name).write_text("\n".join(lines))
+    assert pc.verify(goods, tmp_path / name).status == "not optimal"
+
+
+def test_rows_with_two_sides_and_names_of_both_kinds(tmp_path):
+    """Gurobi adds a variable to a row with two sides, and says it."""
+    text = "Minimize\n obj: a + b\nSubject To\n both: a + b >= 1\nEnd\n"
+    (tmp_path / "p.lp").write_text(text)
+    (tmp_path / "p.sol").write_text("# Solution for model p\n# Objective value = 1\na 1\nb 0\nMPS_Rgboth 0\n")
+    assert pc.verify(pc.QP.from_file(tmp_path / "p.lp"), tmp_path / "p.sol").status == "optimal"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "Model status\nInfeasible\n\n# Primal solution values\nNone\n",
+            "a file without one: its model status is Infe",
+        ),
+        ("Infeasible - objective value 3\n      0 X   1   0\n", "a file without one: Infeasible - objective value 3"),
+        ("solution status: infeasible\nno solution available\n", "a file without one: no solution available"),
+        ("# Objective value = 2\nX 1\nY 5\nZ 0.5\n", "must have a number for each variable, got none for 'W'"),
+        ("# Objective value = 2\nX 1\nV 5\n", "must have variables of the program, got 'V'"),
+        ("objective value: 2\nX one\n", "must have numbers, got 'one' in 'X one'"),
+        ("Optimal - objective value 2\n 0 X 1\n", "must have a number, a name, a value and a dual in each line"),
+        ("s bas 1 1 f f 5\nj 1 b 2 0\n", "must have the 4 variables of the program, got 1"),
+        ("Problem: goods\nRows: 4\n", "a file without one: it has no table of columns"),
+        ("X,1\nX,2\n", "must have each name once, got 'X' twice"),
+        ("X,1\nQ,2\n", "must have names of the program, got 'Q'"),
+    ],
+)
+def test_what_holds_no_solution_of_the_program_is_refused(goods, tmp_path, text, said):
+    (tmp_path / "p.sol").write_text(text)
+    with pytest.raises(pc.InputError, match=said) as caught:
+        pc.verify(goods, tmp_path / "p.sol")
+    assert "p.sol" in str(caught.value)
+
+
+def test_a_file_needs_names(tmp_path):
+    shutil.copy(STORED / "highs.sol", tmp_path)
+    with pytest.raises(pc.InputError, match="must be arrays for a QP without names, got a file"):
+        pc.verify(pc.QP(None, [1.0], [[1.0]], [0.0], None), tmp_path / "highs.sol")
+
+
+def random_linprog(seed):
+    """A feasible, bounded program as linprog states it."""
+    rng = np.random.default_rng(seed)
+    n = 6
+    inside = rng.uniform(1, 2, n)
+    ub, eq = rng.normal(size=(5, n)), rng.normal(size=(2, n))
+    return {
+        "c": rng.normal(size=n),
+        "A_ub": ub,
+        "b_ub": ub @ inside + rng.uniform(0.1, 1, 5),
+        "A_eq": eq,
+        "b_eq": eq @ inside,
+        "bounds": [(0, 5)] * (n - 1) + [(1.0, None)],
+    }
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_result_of_linprog_is_judged_with_its_marginals(seed):
+    given = random_linprog(seed)
+    found = linprog(**given)
+    n = given["c"].size
+    bounds = np.array([[low, np.inf if high is None else high] for low, high in given["bounds"]])
+    A = np.vstack([given["A_eq"], -given["A_ub"], np.eye(n)])
+    low = np.concatenate([given["b_eq"], -given["b_ub"], bounds[:, 0]])
+    high = np.concatenate([given["b_eq"], np.full(5, np.inf), bounds[:, 1]])
+    qp = pc.QP(None, given["c"], A, low, high)  # rows from above are minus those from below
+    assert pc.verify(qp, found).status == "optimal"
+    _, y = of_result(found, qp)
+    assert np.abs(given["c"] + A.T @ y).max() < 1e-9
+    worse = OptimizeResult(found | {"x": np.array(found.x) + 0.01})
+    assert pc.verify(qp, worse).status == "not optimal"
+    marginals = OptimizeResult(found | {"eqlin": {"marginals": found.eqlin.marginals + 1}})
+    assert pc.verify(qp, marginals).status == "not optimal"
+
+
+def test_results_that_do_not_fit_are_refused_and_points_alone_are_judged():
+    qp = pc.QP(None, [1.0, 1.0], [[1.0, 1.0]], [1.0], None)
+    assert pc.verify(qp, OptimizeResult(x=np.array([0.5, 0.5]))).status == "optimal"
+    with pytest.raises(pc.InputError, match="got an OptimizeResult without x: The problem is infeasible"):
+        pc.verify(qp, linprog([1.0], A_ub=[[1.0], [-1.0]], b_ub=[1.0, -2.0]))
+    with pytest.raises(pc.InputError, match=r"rows must be those of linprog in their order .* got 2 and 0 marginals"):
+        pc.verify(qp, linprog([1.0, 1.0], A_ub=[[-1.0, -1.0], [1.0, 0.0]], b_ub=[-1.0, 3.0]))

@@ -1,0 +1,132 @@
+"""Tests of `paretoclf.path.base.points`: shares in fractions, prices by interpolation, and what is written."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from paretoclf.common.tables import SHOWN
+from paretoclf.path.base.points import Event, PriceAlong, Shares, Slope, Slopes, SolverComparison, shown, those
+
+
+@pytest.mark.parametrize(("start", "end"), [(0.0, 1.0), (0.3, 0.7), (-2.0, 5.0), (1.0, 1.0 + 2.0**-40)])
+@pytest.mark.parametrize("part", [0.0, 0.1, 0.5, 0.875, 1.0])
+def test_shares_are_those_of_fractions(start, end, part):
+    t = start + part * (end - start)
+    length = Fraction(end) - Fraction(start)
+    before = float((Fraction(end) - Fraction(t)) / length)
+    after = float((Fraction(t) - Fraction(start)) / length)
+    share = Shares.of(t, start, end)
+    assert (share.before, share.after) == pytest.approx((before, after), rel=1e-15, abs=0)
+    assert share.whole.before + share.whole.after == 1.0
+    assert share.whole.after == share.after
+    assert share.between(3.0, -1.0) == pytest.approx(3.0 * before - after, rel=1e-14)
+    assert share.whole.between(0.1, 0.1) == pytest.approx(0.1, rel=2e-16)
+
+
+def test_a_segment_without_length_is_its_start():
+    assert Shares.of(0.4, 0.4, 0.4) == (1.0, 0.0)
+
+
+def test_a_parabola_is_a_quarter_of_its_bend_below_the_chord():
+    """Of x^2 between a and b the bend is (b - a)^2."""
+    a, b = -1.0, 3.0
+    for x in (-1.0, 0.0, 0.5, 1.0, 3.0):
+        assert Shares.of(x, a, b).parabola(a**2, b**2, (b - a) ** 2) == pytest.approx(x**2, abs=1e-15)
+    assert Shares(0.5, 0.5).parabola(2.0, 4.0, 8.0) == 3.0 - 8.0 / 4
+
+
+def test_an_event_says_what_changes():
+    event = Event(0.25, "alpha[3]", "M", "R", 3, {"lam": 2.0})
+    assert str(event) == "t = 0.25 (lam = 2): alpha[3] M -> R"
+    assert event.sample == 3
+    assert event.changes == (("alpha[3]", "M", "R"),)
+    assert Event(0.25, "alpha[3]", "M", "R").sample == -1
+    assert event == Event(0.25, "alpha[3]", "M", "R", 3)  # parameters say no more than t
+    assert "parameters" not in repr(event)
+    assert "item" not in repr(event)
+
+
+def test_rates_are_shown_without_those_of_variables():
+    side = Slope(1.5, {"x": 1.0}, {"row": 2.0}, 0.5)
+    assert repr(Slopes(0.25, None, side)) == "Slopes(t=0.25, left=None, right=Slope(value=1.5, until=0.5))"
+
+
+T = np.array([0.0, 0.5, 0.5, 0.75, 0.75, 2.0])
+PRICE = np.array([0.0, 2.0, 3.0, 1.0, 1.0, 5.0])
+
+
+def test_a_price_is_affine_on_each_segment_and_the_right_one_where_it_jumps():
+    price = PriceAlong("row", T, PRICE)
+    for first in (0, 2, 4):
+        ends = slice(first, first + 2)
+        for t in np.linspace(*T[ends], 6)[:-1]:
+            assert price(float(t)) == pytest.approx(np.interp(t, T[ends], PRICE[ends]), rel=1e-14)
+    assert price(0.5) == 3.0
+    assert (price(2.0), price(-1.0), price(9.0)) == (5.0, 0.0, 5.0)
+    assert type(price(0.1)) is float
+    assert repr(price) == "PriceAlong(row: 0 to 5, t 0 to 2, 3 segments)"
+
+
+def test_a_t_next_to_a_breakpoint_is_taken_for_it():
+    assert PriceAlong("row", T, PRICE)(0.5 - 1e-10) == pytest.approx(2.0)
+    near = PriceAlong("row", T, PRICE, least=1e-9)
+    assert near(0.5 - 1e-10) == 3.0
+    assert near(0.5 - 1e-8) == pytest.approx(2.0)
+
+
+def test_prices_of_a_constraint_of_several_rows_are_an_array():
+    price = PriceAlong("rows", T, np.stack([PRICE, -2 * PRICE], axis=1))
+    np.testing.assert_allclose(price(0.25), [1.0, -2.0])
+    assert repr(price) == "PriceAlong(rows: -10 to 5, t 0 to 2, 3 segments)"
+
+
+def test_differences_are_relative_to_the_solver():
+    t, solver = np.array([0.0, 0.5, 1.0]), np.array([2.0, -4.0, 0.0])
+    found = SolverComparison(t, np.array([2.5, -4.0, 0.0]), solver)
+    np.testing.assert_allclose(found.difference, [0.25, 0.0, 0.0])
+    assert found.worst == 0.25
+    assert found.agrees(0.25)
+    assert not found.agrees(0.2499)
+    assert not found.agrees()
+    below = SolverComparison(t, np.array([2.0, -5.0, 0.0]), solver)
+    np.testing.assert_allclose(below.difference, [0.0, -0.25, 0.0])
+    assert below.worst == 0.25
+    assert SolverComparison(t, solver, solver).agrees(0.0)
+    assert SolverComparison(t, solver * (1 + 9e-10), solver).agrees()
+    assert not SolverComparison(t, solver + 1e-300, solver).agrees()  # beside 0 any difference is large
+    unknown = SolverComparison(t, solver, np.array([2.0, np.nan, 0.0]))
+    assert np.isnan(unknown.worst)
+    assert not unknown.agrees()
+    assert SolverComparison(*np.zeros((3, 0))).worst == 0.0
+
+
+def test_a_comparison_prints_as_a_table_and_is_read_in_rows():
+    t = np.linspace(0, 1, 3)
+    found = SolverComparison(t, np.array([2.5, 1.0, 1.0]), np.array([2.0, 1.0, 1.0]))
+    lines = repr(found).splitlines()
+    assert lines[0].split() == ["t", "path", "solver", "difference"]
+    assert lines[1].split() == ["0.000000", "2.5", "2", "2.5e-01"]
+    assert lines[-1] == "worst relative difference over 3 points: 2.5e-01"
+    assert len(lines) == 5
+    assert found.records() == [
+        {"t": 0.0, "path": 2.5, "solver": 2.0, "difference": 0.25},
+        {"t": 0.5, "path": 1.0, "solver": 1.0, "difference": 0.0},
+        {"t": 1.0, "path": 1.0, "solver": 1.0, "difference": 0.0},
+    ]
+    many = SolverComparison(*np.ones((3, 500)))
+    assert len(repr(many).splitlines()) == SHOWN + 3  # a head, how many more there are, and the title
+    assert f"{500 - SHOWN} more" in repr(many).splitlines()[-2]
+    assert many._repr_html_().startswith("<p>worst relative difference over 500 points: 0.0e+00</p>")
+
+
+def test_numbers_and_arrays_are_written_in_one_short_line():
+    assert shown(1 / 3) == "0.333333"
+    assert shown(np.array(2)) == "2"
+    assert shown([1 / 3, 2.0]) == "[0.3333, 2]"
+    assert shown(np.arange(6)) == "[0, 1, 2, 3, 4, 5]"
+    assert shown(np.arange(8).reshape(2, 4)) == "[0, 1, 2, 3, 4, 5, ... (8 entries)]"
+    assert those({}) == ""
+    assert those({"lam": 0.5, "shift": [1, 2]}) == " (lam = 0.5, shift = [1, 2])"

@@ -1,0 +1,247 @@
+"""Curves: against another judge, exact paths, closed forms, paths within eps; what they can be asked; refusals."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from functools import cache
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import paretoclf as pc
+from paretoclf.solve.judging.cone_proof import certify_problem
+from tests.oracles.curve_lines import LINES, move
+
+
+@cache
+def traced(name):
+    return pc.trace(*LINES[name](), curve=True, progress=False)
+
+
+def proved_interval(problem):
+    """Bounds of the optimal value that another judge proves, of a tight solve."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        problem.solve("CLARABEL", tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
+        proof = certify_problem(problem)
+    return proof.lower, proof.upper
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_bounds_hold_a_solvers_interval_at_fresh_t(name):
+    line, path = LINES[name](), traced(name)
+    assert path.proof.passes()
+    assert path.eps < 1e-7
+    for t in np.random.default_rng(3).random(25).tolist():
+        (low, high), (least, most) = path.bounds(t), proved_interval(move(line, t))
+        scale = max(abs(low), abs(high))
+        assert low <= most
+        assert least <= high
+        assert high - low <= (path.eps + 1e-12) * max(scale, 1e-3)
+        assert low - 1e-9 * scale <= path.value(t) <= high + 1e-9 * scale
+
+
+@pytest.mark.parametrize("name", ["two_norms", "square_root_lasso", "robust_svm", "largest_eigenvalue", "entropy"])
+def test_values_are_within_the_band_of_a_path_within_eps(name):
+    band = pc.trace(*LINES[name](), eps=1e-4, progress=False)
+    for t in np.linspace(0, 1, 21).tolist():
+        (low, high), value = band.bounds(t), traced(name).value(t)
+        assert low - 1e-10 * abs(low) <= value <= high + 1e-10 * abs(high)
+
+
+def test_a_quadratic_program_has_its_exact_path():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 4)), rng.normal(size=20)
+    w, lam = cp.Variable(4, name="w"), cp.Parameter(nonneg=True, name="lam")
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(X @ w - y) + lam * cp.norm1(w)))
+    exact = pc.trace(problem, {lam: 30.0}, {lam: 0.1}, progress=False)
+    curve = pc.trace(problem, {lam: 30.0}, {lam: 0.1}, curve=True, progress=False)
+    for t in rng.random(20).tolist():
+        low, high = curve.bounds(t)
+        assert low <= exact.value(t) * (1 + 1e-12)
+        assert high >= exact.value(t) * (1 - 1e-12)
+        np.testing.assert_allclose(curve.at(t).variables["w"], exact.at(t).variables["w"], atol=1e-8)
+    inner = exact.breakpoints[1:-1]
+    named = sorted({event.t for event in curve.events})
+    np.testing.assert_allclose(named, inner, atol=1e-8)
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_slopes_are_those_of_the_curve(name):
+    path, step = traced(name), 1e-6
+    for t in (0.21, 0.64):
+        found = path.slopes(t).right
+        rise = (path.value(t + step) - path.value(t - step)) / (2 * step)
+        assert found.value == pytest.approx(rise, rel=1e-5, abs=1e-6)
+        for variable, rate in found.variables.items():
+            ends = [path.at(s).variables[variable] for s in (t - step, t + step)]
+            np.testing.assert_allclose(rate, (ends[1] - ends[0]) / (2 * step), rtol=1e-4, atol=1e-5)
+
+
+def test_the_slope_of_the_value_is_a_difference_per_parameter():
+    path = traced("elastic_net")
+    per = path.slopes(mu=20.0, per="mu").right.value
+    step = 1e-4
+    rise = (path.value(mu=20.0 + step) - path.value(mu=20.0 - step)) / (2 * step)
+    assert per == pytest.approx(rise, rel=1e-7)
+    assert per == pytest.approx(0.5 * np.sum(path.at(mu=20.0).variables["w"] ** 2), rel=1e-7)  # the envelope theorem
+
+
+def test_prices_are_read_from_the_polynomials():
+    path = traced("moving_equation")
+    price = path.shadow_price("budget")
+    for t in (0.0, 0.3141, 1.0):
+        assert price(t) == pytest.approx(path.at(t).duals["budget"], abs=1e-13)
+    assert price.t.size == price.price.size
+    between = np.interp(0.3141, price.t, price.price)
+    assert between == pytest.approx(price(0.3141), rel=1e-3)
+
+
+def test_events_are_named_by_the_users_variables_and_constraints():
+    assert [str(event).split(": ")[1] for event in traced("two_norms").events] == ["x[2] not 0 -> 0"]
+    rows = [event.name for event in traced("moving_rows").events]
+    assert "rows[3]" in rows
+    (event, *_) = traced("square_root_lasso").events
+    assert (event.name, event.before, event.after) == ("w[1]", "0", "not 0")
+    lam = event.parameters["lam"]
+    path = traced("square_root_lasso")
+    assert abs(path.at(lam=lam + 1e-4).variables["w"][1]) < 1e-8 < abs(path.at(lam=lam - 1e-4).variables["w"][1])
+
+
+def test_stretches_say_how_they_were_found_and_how_close_they_are():
+    path = traced("two_norms")
+    (stretch,) = path.stretches
+    assert (stretch.start, stretch.stop, stretch.smooth) == (0.0, 1.0, True)
+    assert stretch.pieces == len(path.pieces)
+    assert stretch.width == path.eps == path.proof.gap.max()
+    mixed = replace(path, smooth=(False, *path.smooth[1:]))
+    assert [each.smooth for each in mixed.stretches] == [False, True]
+    assert mixed.stretches[0].width == path.proof.gap[0]
+    assert "1 of them chords" in repr(mixed)
+
+
+def test_the_proof_is_that_of_the_program_and_the_pieces_alone():
+    path = traced("robust_svm")
+    again = replace(path)  # without what the search has computed
+    assert again.proof is not path.proof
+    np.testing.assert_array_equal(again.proof.gap, path.proof.gap)
+    assert again.bounds(0.3) == path.bounds(0.3)
+
+
+def test_a_falsified_path_is_not_proved():
+    path = traced("elastic_net")
+    piece = path.pieces[2]
+    for wrong in (
+        replace(piece, x=piece.x + 1e-3),
+        replace(piece, z=-piece.z),
+        replace(piece, stop=piece.stop + 2.0**-20),
+    ):
+        false = replace(path, pieces=(*path.pieces[:2], wrong, *path.pieces[3:]))
+        assert not false.proof.passes(path.eps)
+
+
+def test_pictures_tables_and_pages(tmp_path):
+    path = traced("robust_svm")
+    assert path.plot().ax_.lines
+    path.plot("variables")
+    path.plot("duals")
+    path.page(tmp_path / "curve.html")
+    assert "robust" not in (tmp_path / "curve.html").read_text()[:200]
+    rows = path.records()
+    assert len(rows) == len(path.pieces)
+    assert rows[0]["lower"] <= path.value(0.0) <= rows[0]["upper"] + 1e-12
+    assert "point of the curve at t = 0.5" in repr(path.at(0.5))
+    assert "CurvePath(radius 0.05 to 0.5, within" in repr(path)
+    assert path.rule(0.5).decision_function(np.zeros((1, 2))).shape == (1,)
+    t, w = path.along("w", 5)
+    assert w.shape == (5 * len(path.pieces), 2)
+    assert t[0] == 0.0
+    assert path.compare(4).agrees(1e-8)
+    path.assign(0.5)
+    assert path.source.problem.value == path.value(0.5)
+
+
+def test_a_maximisation_has_its_own_sense():
+    path = traced("entropy")
+    low, high = path.bounds(0.4)
+    assert low <= path.value(0.4) <= high
+    assert path.at(0.4).value > 0  # an entropy
+    assert path.program.sense == -1
+
+
+def test_formulations_are_traced_by_their_parameters():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(12, 2)), np.array([-1, 1] * 6)
+    svm = pc.formulations.MarginInNorm(X, y, norm="l2")
+    given = {**dict.fromkeys(svm.domain, 1.0), "radius": (0.1, 0.4)}
+    path = pc.trace(svm, curve=True, progress=False, **given)
+    for t in (0.2, 0.7):
+        low, high = path.bounds(t)
+        values = {**given, "radius": 0.1 + 0.3 * t}
+        assert low * (1 - 1e-8) <= svm.solve(form="primal", **values).value <= high * (1 + 1e-8)
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"eps": 1e-3}, "eps must be left out with curve=True, got 0.001: eps is what is proved"),
+        ({"n_jobs": 2}, "n_jobs must be left out with curve=True"),
+        ({"certify": False}, "certify must be left out with curve=True"),
+        ({"max_events": 3}, "max_events must be left out with curve=True"),
+        ({"curve": 1}, "curve must be True or False, got 1"),
+        ({"lam": 3}, "lam must be left out"),
+    ],
+)
+def test_arguments_that_do_not_fit_are_refused(given, why):
+    with pytest.raises(pc.InputError, match=why):
+        pc.trace(*LINES["two_norms"](), **{"curve": True, **given})
+
+
+def test_problems_that_have_no_curve_are_refused():
+    x, p = cp.Variable(2, name="x"), cp.Parameter(nonneg=True, name="p")
+    power = cp.Problem(cp.Minimize(p * cp.sum(cp.power(x, 1.5, approx=False)) - cp.sum(x)))
+    with pytest.raises(pc.InputError, match="power cones"):
+        pc.trace(power, {p: 1.0}, {p: 2.0}, curve=True)
+    pc.trace(power, {p: 1.0}, {p: 2.0}, eps=1e-3, progress=False)  # the remedy
+    with pytest.raises(pc.InputError, match=r"problem must be a cvxpy\.Problem or a formulation where curve is True"):
+        pc.trace(3, {}, {}, curve=True)
+    ends = cp.Problem(cp.Minimize(cp.exp(x[0])), [x[0] >= 1, x[0] <= p])
+    with pytest.raises(pc.InputError, match=r"at t = 0 .*Trace it with eps"):
+        pc.trace(ends, {p: 0.5}, {p: 2.0}, curve=True)
+
+
+def test_a_value_that_vanishes_is_refused_and_a_constant_helps():
+    x, p = cp.Variable(2, name="x"), cp.Parameter(nonneg=True, name="p")
+    loss = p * cp.norm2(x) + cp.sum_squares(x)
+    with pytest.raises(pc.DegeneratePathError, match=r"may be (near )?0.*Add a constant to the objective"):
+        pc.trace(cp.Problem(cp.Minimize(loss)), {p: 1.0}, {p: 2.0}, curve=True, progress=False)
+    path = pc.trace(cp.Problem(cp.Minimize(loss + 1)), {p: 1.0}, {p: 2.0}, curve=True, progress=False)
+    assert path.eps < 1e-9
+    assert path.value(0.5) == pytest.approx(1.0, abs=1e-12)
+
+
+def test_large_programs_are_refused():
+    x, p = cp.Variable(2000, name="x"), cp.Parameter(nonneg=True, name="p")
+    large = cp.Problem(cp.Minimize(cp.norm2(x - 1) + p * cp.norm1(x)))
+    with pytest.raises(pc.InputError, match=r"curve must be False for a program of .* Pass eps"):
+        pc.trace(large, {p: 0.1}, {p: 0.2}, curve=True)
+
+
+def test_what_a_curve_has_not_is_said(tmp_path):
+    path = traced("robust_svm")
+    with pytest.raises(pc.InputError, match=r"path\.rule\(t\)"):
+        path.scores([[0.0, 0.0]])
+    with pytest.raises(pc.InputError, match="without curve"):
+        path.leave_one_out()
+    with pytest.raises(pc.InputError, match="no certificate file"):
+        path.proof.save(tmp_path / "path.json")
+
+
+def test_the_messages_of_other_paths_name_the_curve():
+    x, t = cp.Variable(2, name="x"), cp.Parameter(nonneg=True, name="t")
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(x - 1)), [x[0] + t * x[1] == 1])
+    with pytest.raises(pc.InputError, match="Pass curve=True for polynomials"):
+        pc.trace(problem, {t: 0.5}, {t: 1.0})
+    assert pc.trace(problem, {t: 0.5}, {t: 1.0}, curve=True, progress=False).eps < 1e-9

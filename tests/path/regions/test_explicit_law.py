@@ -1,0 +1,80 @@
+"""The law of a map as source text: it runs alone, and says what the map says."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import paretoclf as pc
+from tests.oracles import planar_programs as planar
+
+
+@pytest.fixture(scope="module")
+def found():
+    return pc.plane(planar.ordinary(0, 4, 6), planar.SQUARE, progress=False)
+
+
+def test_it_runs_without_anything_else(found, tmp_path):
+    text = found.to_python(function="control")
+    (tmp_path / "law.py").write_text(text, encoding="utf-8")
+    places = np.random.default_rng(0).uniform(-1, 1, (20, 2)).tolist()
+    code = f"import sys\nfrom law import control\nprint([control(*p)['x'] for p in {places}], 'numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-S", "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    theirs = np.array(eval(done.stdout.rsplit("]", 1)[0] + "]"))
+    assert done.stdout.endswith("False\n")
+    own = np.array([found.at(a=a, b=b).variables["x"] for a, b in places])
+    np.testing.assert_allclose(theirs, own, atol=1e-13)
+
+
+def test_where_there_is_no_optimum_it_says_none_and_matrices_keep_their_shape():
+    x, a, b = cp.Variable((2, 3), name="x"), cp.Parameter(name="a"), cp.Parameter(name="b")
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(x) + cp.sum(x)), [x[1] >= a, x[1] <= b, x[0, 2] >= 3 * a])
+    found = pc.plane(problem, {a: (0, 1), b: (0, 1)}, progress=False)
+    space: dict = {}
+    exec(found.to_python(["x"]), space)
+    assert space["law"](0.8, 0.2) is None
+    np.testing.assert_allclose(space["law"](0.2, 0.8)["x"], found.at(a=0.2, b=0.8).variables["x"], atol=1e-13)
+
+
+def test_the_law_ends_where_the_optimum_does():
+    """At the border of what is feasible, and at that of the rectangle, up to rounding: not a thousandth beyond."""
+    x, a, b = cp.Variable(name="x"), cp.Parameter(name="a"), cp.Parameter(name="b")
+    found = pc.plane(cp.Problem(cp.Minimize(cp.square(x)), [x >= a, x <= b]), {a: (0, 1), b: (0, 1)}, progress=False)
+    space: dict = {}
+    exec(found.to_python(), space)
+    assert space["law"](0.5, 0.5) == {"x": pytest.approx(0.5, abs=1e-12)}
+    assert space["law"](1.0, 1.0) == {"x": pytest.approx(1.0, abs=1e-12)}
+    for beyond in (1e-3, 1e-5):
+        assert space["law"](0.5 + beyond, 0.5) is None
+        assert space["law"](0.5, 1.0 + beyond) is None
+
+
+def test_names_that_are_none(found):
+    for names, function, match in (
+        (["y"], "law", r"of must be among the variables x of shape \(4,\), or an entry"),
+        (None, "for", "function must be a name"),
+    ):
+        with pytest.raises(pc.InputError, match=match):
+            found.to_python(names, function)
+
+
+def test_an_entry_alone_is_a_shorter_text():
+    x, a, b = cp.Variable((2, 3), name="x"), cp.Parameter(name="a"), cp.Parameter(name="b")
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(x) + cp.sum(x)), [x[1] >= a, x[0, 2] >= 3 * b])
+    found = pc.plane(problem, {a: (0, 1), b: (0, 1)}, progress=False)
+    whole, entry = found.to_python(of=["x"]), found.to_python(of=["x[0, 2]", "x[1,0]"])
+    regions = [len(text.partition("_REGIONS = ")[2].partition("def law")[0]) for text in (whole, entry)]
+    assert regions[1] < 0.8 * regions[0]
+    space: dict = {}
+    exec(entry, space)
+    own = np.asarray(found.at(a=0.3, b=0.7).variables["x"])
+    assert space["law"](0.3, 0.7) == {"x[0, 2]": pytest.approx(own[0, 2]), "x[1,0]": pytest.approx(own[1, 0])}
+    with pytest.raises(
+        pc.InputError,
+        match=r"of must be among the variables x of shape .*, or an entry as x\[0, 0\], got 'x\[2, 0\]'",
+    ):
+        found.to_python(of=["x[2, 0]"])

@@ -1,0 +1,115 @@
+"""Conflicts of random systems: infeasible, irreducible, and ended by what they say, beside HiGHS through SciPy."""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+import paretoclf as pc
+from paretoclf.path.sensitivity.conflict import _part, _seen, constraints_of, name_of_row
+
+
+def system(seed):
+    """Random whole numbers: rows and equations, infeasible more often than not."""
+    rng = np.random.default_rng(seed)
+    n, m, equations = int(rng.integers(2, 5)), int(rng.integers(4, 12)), int(rng.integers(0, 3))
+    A = rng.integers(-3, 4, (m, n)).astype(float)
+    b = rng.integers(-4, 3, m).astype(float)
+    return A, b, min(equations, m)
+
+
+def feasible(A, b, equations):
+    """Whether HiGHS finds a point."""
+    A_eq, b_eq = (A[equations], b[equations]) if equations.any() else (None, None)
+    rest = ~equations
+    A_ub, b_ub = (A[rest], b[rest]) if rest.any() else (None, None)
+    return linprog(np.zeros(A.shape[1]), A_ub, b_ub, A_eq, b_eq, bounds=(None, None)).status == 0
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_conflict_is_infeasible_irreducible_and_ended_by_what_it_says(seed):
+    A, b, count = system(seed)
+    x = cp.Variable(A.shape[1], name="x")
+    rows = [(A[i] @ x == b[i] if i < count else A[i] @ x <= b[i]).set_label(f"r{i}") for i in range(len(b))]
+    found = pc.conflict(cp.Problem(cp.Minimize(cp.sum(x)), rows))
+    every = np.arange(len(b)) < count
+    assert bool(len(found)) == (not feasible(A, b, every))
+    if not len(found):
+        point = np.asarray(found.point["x"])
+        off = A @ point - b
+        assert np.where(every, np.abs(off), off).max() <= 1e-8
+        return
+    assert found.proof.passes()
+    members = np.array([int(row.name[1:]) for row in found])
+    assert not feasible(A[members], b[members], every[members])
+    for k, row in enumerate(found):
+        others = np.delete(members, k)
+        assert feasible(A[others], b[others], every[others])
+        point = np.asarray(row.without["x"])
+        off = A[others] @ point - b[others]
+        assert np.where(every[others], np.abs(off), off).max(initial=0.0) <= 1e-8
+        if every[members[k]]:
+            continue
+        for share, ended in ((1.0 + 1e-6, True), (1.0 - 1e-6, False)):
+            given = b.copy()
+            given[members[k]] += share * row.relax
+            assert feasible(A[members], given[members], every[members]) == ended
+
+
+def test_bounds_of_variables_and_sides_of_rows_have_names():
+    x = cp.Variable(2, bounds=[0, 2], name="x")
+    found = pc.conflict(cp.Problem(cp.Minimize(0 * x[0]), [(cp.sum(x) >= 5).set_label("demand")]))
+    assert {row.name for row in found} == {"demand", "bound of x[0]", "bound of x[1]"}
+    assert set(found.constraints) == {"demand", "bound of x[0]", "bound of x[1]"}
+    qp = pc.QP(None, [1.0, 1.0], [[1, 1], [1, 0], [0, 1]], [5, 0, 0], [9, 2, 2])
+    assert {row.name for row in pc.conflict(qp)} == {"y[0] (lower bound)", "y[1] (upper bound)", "y[2] (upper bound)"}
+    one_sided = pc.QP(None, [1.0], [[1], [1]], [3, -np.inf], [np.inf, 1])
+    assert [row.name for row in pc.conflict(one_sided)] == ["y[1]", "y[0]"]
+
+
+def test_the_objective_has_no_part_in_it():
+    x = cp.Variable(2, name="x")
+    rows = [(x[0] >= 2).set_label("low"), (x[0] <= 1).set_label("high"), x[1] >= 0]
+    for goal in (cp.Minimize(cp.norm2(x)), cp.Maximize(cp.log(x[1])), cp.Minimize(cp.sum_squares(x))):
+        found = pc.conflict(cp.Problem(goal, rows))
+        assert (found.constraints, [row.relax for row in found]) == (("low", "high"), [1.0, 1.0])
+
+
+def test_a_row_that_contradicts_itself():
+    x = cp.Variable(name="x")
+    found = pc.conflict(cp.Problem(cp.Minimize(x), [(0 * x >= 1).set_label("never"), x >= 0]))
+    assert repr(found).splitlines()[-1] == "this one contradicts itself: proved"
+
+
+def test_a_conflict_is_a_table():
+    pytest.importorskip("pandas")
+    x = cp.Variable(2, nonneg=True, name="x")
+    problem = cp.Problem(cp.Minimize(x[0]), [(cp.sum(x) >= 5).set_label("demand"), (x <= 2).set_label("capacity")])
+    found = pc.conflict(problem)
+    assert found.to_frame().columns.tolist() == ["name", "constraint", "multiplier", "relax"]
+    assert found.to_frame()["relax"].tolist() == [1.0, 1.0, 1.0]
+    assert found.constraints == ("demand", "capacity")
+    none = pc.conflict(cp.Problem(cp.Minimize(x[0]), [x <= 2]))
+    assert (len(none), none.proof) == (0, None)
+    assert repr(none) == "no conflict: there is a point that satisfies all constraints"
+
+
+def test_what_is_not_linear_is_refused():
+    x = cp.Variable(2, name="x")
+    with pytest.raises(pc.InputError, match=r"got norm.* conflict is of linear constraints"):
+        pc.conflict(cp.Problem(cp.Minimize(x[0]), [cp.norm2(x) <= -1]))
+    with pytest.raises(pc.InputError, match=r"problem must be a cvxpy\.Problem"):
+        pc.conflict(3)
+
+
+def test_a_part_of_a_system_is_seen_by_itself():
+    x = cp.Variable(2, name="x")
+    problem = cp.Problem(cp.Minimize(0), [x[0] == 1, x[0] + x[1] <= 0, x[1] >= 3])
+    line = constraints_of(problem)
+    assert _seen(line).ray is not None
+    part = _part(line, np.array([0, 1]))
+    assert (part.equations, part.m) == (1, 2)
+    assert _seen(part).ray is None
+    assert [name_of_row(line, i) for i in range(line.m)] == ["constraint 0", "constraint 1", "constraint 2"]

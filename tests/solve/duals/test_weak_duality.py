@@ -1,0 +1,127 @@
+"""Weak duality at pairs of points of a linear program whose primal and dual are worked out by hand."""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+from paretoclf.common.errors import InputError
+from paretoclf.solve.duals.weak_duality import judged, weak_duality
+
+TOL = 1e-6
+
+
+def primal():
+    """min x1 + 2 x2 with x1 + x2 >= 1 and x >= 0: 1 at (1, 0)."""
+    x = cp.Variable(2, name="x")
+    return cp.Problem(cp.Minimize(x @ [1, 2]), [(cp.sum(x) >= 1).set_label("cover"), (x >= 0).set_label("sign")])
+
+
+def dual():
+    """max y with y <= 1, y <= 2 and y >= 0."""
+    y = cp.Variable(name="y")
+    limits = [(y * np.ones(2) <= np.array([1, 2])).set_label("prices"), (y >= 0).set_label("sign")]
+    return cp.Problem(cp.Maximize(y), limits)
+
+
+def bound(x, y):
+    """Both points judged, of the minimisation and of its dual."""
+    return weak_duality(judged(primal(), {"x": x}, TOL, "x"), judged(dual(), {"y": y}, TOL, "y"), 1, TOL)
+
+
+def test_feasible_points_bound_the_value_on_both_sides():
+    found = bound([1, 1], 0.5)
+    assert (found.primal_value, found.dual_value) == pytest.approx((3, 0.5))
+    assert found.primal_feasible
+    assert found.dual_feasible
+    assert found.gap == pytest.approx(2.5)
+    assert str(found) == (
+        "Weak duality: the optimal value lies between 0.5 and 3. Both points are feasible to 1e-06 of the terms of "
+        "each constraint; x is within 2.5 of the optimal value."
+    )
+    assert repr(found) == str(found) == found.sentence
+    assert found.primal.status == "not optimal"
+
+
+def test_a_pair_without_a_gap_is_optimal():
+    found = bound([1, 0], 1)
+    assert found.gap == pytest.approx(0, abs=1e-12)
+    assert found.primal.status == found.dual.status == "optimal"
+    assert "between 1 and 1." in str(found)
+    assert "within 0 of" in str(found)
+
+
+def test_of_a_maximisation_the_dual_bounds_from_above():
+    found = weak_duality(judged(dual(), {"y": 0.25}, TOL, "x"), judged(primal(), {"x": [2, 1]}, TOL, "y"), -1, TOL)
+    assert (found.primal_value, found.dual_value, found.gap) == pytest.approx((0.25, 4, 3.75))
+    assert "between 0.25 and 4." in str(found)
+
+
+def test_values_that_pass_each_other_by_what_is_tolerated_are_no_negative_distance():
+    found = bound([1 - 5e-7, 0], 1)
+    assert found.primal_feasible
+    assert -1e-6 < found.gap < 0
+    assert "between 1 and 0.9999995." in str(found)  # the dual's value first: the other way round than proved
+    assert "within 0 of" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "words"),
+    [
+        ([0, 0], 0.5, ["x is not feasible (cover is missed by 0.5 of its size)"]),
+        ([1, -1], 0.5, ["x is not feasible (cover is missed by 0.5 of its size)"]),
+        ([3, -1], 0.5, ["x is not feasible (sign is missed by 0.5 of its size)"]),
+        ([1, 1], 3, ["y is not feasible (prices is missed by 0.5 of its size)"]),
+        ([0, 0], -1, ["x is not feasible (cover is", " and y is not feasible (sign is missed by 0.5 of"]),
+    ],
+)
+def test_a_point_that_is_not_feasible_bounds_nothing(x, y, words):
+    found = bound(x, y)
+    assert found.gap == np.inf
+    assert (found.primal_feasible, found.dual_feasible) == ("x is not" not in str(found), "y is not" not in str(found))
+    assert str(found).startswith("No bound: ")
+    for part in words:
+        assert part in str(found)
+    assert found.primal_value == pytest.approx(np.dot(x, [1, 2]))
+    assert found.dual_value == pytest.approx(y)
+
+
+def test_feasible_is_said_to_the_tolerance_that_was_asked_for():
+    x = {"x": [1 - 1e-4, 0]}
+    for tol, inside in ((1e-3, True), (1e-5, False)):
+        found = weak_duality(judged(primal(), x, tol, "x"), judged(dual(), {"y": 0}, tol, "y"), 1, tol)
+        assert found.primal_feasible == inside
+        assert ("feasible to 1e-03" in str(found)) == inside
+
+
+class TestJudged:
+    def two(self):
+        """min |x| + |z - 3| with x + z = 4."""
+        x, z = cp.Variable(name="x"), cp.Variable(name="z")
+        return cp.Problem(cp.Minimize(2 * cp.abs(x) + cp.abs(z - 3)), [(x + z == 4).set_label("sum")])
+
+    def test_what_is_not_given_is_chosen_best(self):
+        proof = judged(self.two(), {"x": 3}, TOL, "x")
+        assert proof.certificate.primal_value == pytest.approx(2 * 3 + 2, abs=1e-6)  # z is 1
+        assert judged(self.two(), {}, TOL, "x").certificate.primal_value == pytest.approx(1, abs=1e-6)  # x = 0, z = 4
+        assert judged(self.two(), {"x": 3, "z": 1}, TOL, "x").certificate.primal_value == pytest.approx(8)
+
+    def test_variables_are_left_as_they_were(self):
+        problem = self.two()
+        problem.variables()[0].value = 17.0
+        judged(problem, {"x": 3}, TOL, "x")
+        assert [v.value for v in problem.variables()] == [17.0, None]
+
+    def test_numbers_that_leave_no_values_to_the_others_are_refused(self):
+        x, z = cp.Variable(name="x"), cp.Variable(2, name="z")
+        problem = cp.Problem(cp.Minimize(cp.sum(z)), [cp.sum(z) == x, z >= 0])
+        with pytest.raises(InputError) as refused:
+            judged(problem, {"x": -1}, TOL, "y")
+        assert str(refused.value) == (
+            "y must leave values to z, which were not given: with these numbers the problem is infeasible; "
+            "give them all"
+        )
+
+    def test_a_name_that_is_none_of_its_variables_does_not_matter(self):
+        assert judged(self.two(), {"x": 3, "other": 5}, TOL, "x").certificate.primal_value == pytest.approx(8, abs=1e-6)

@@ -1,0 +1,69 @@
+"""Parameters that do not move are numbers: what DPP refuses only because of them is traced, mapped and ranged."""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import paretoclf as pc
+from paretoclf.solve.models.fixed_parameters import with_numbers
+
+
+@pytest.fixture
+def product():
+    """A lasso whose weight is a product of two parameters, and a cap whose coefficient is a square."""
+    x = cp.Variable(3, name="x")
+    a, lam = cp.Parameter(nonneg=True, name="a", value=2.0), cp.Parameter(nonneg=True, name="lam", value=1.0)
+    cap = (a * a * x[0] <= 8).set_label("cap")
+    return cp.Problem(cp.Minimize(cp.sum_squares(x - [3, 1, -2]) + lam * a * cp.norm1(x)), [cap]), x, a, lam
+
+
+def value(a, lam):
+    """The optimum in closed form: soft thresholds, the first no more than 8 / a**2."""
+    x = np.sign([3, 1, -2]) * np.maximum(np.abs([3.0, 1.0, 2.0]) - lam * a / 2, 0)
+    x[0] = min(x[0], 8 / a**2)
+    return ((x - [3, 1, -2]) ** 2).sum() + lam * a * np.abs(x).sum()
+
+
+def test_a_path_in_one_of_two_that_are_multiplied(product):
+    problem, x, a, lam = product
+    path = pc.trace(problem, {lam: 0}, {lam: 4})
+    for at in (0.0, 0.7, 3.0):
+        assert path.value(lam=at) == pytest.approx(value(2.0, at), abs=1e-10)
+    assert path.compare(3).agrees(1e-8)
+    path.assign(lam=0.5)
+    assert lam.value == 0.5
+    np.testing.assert_allclose(x.value, path.at(lam=0.5).variables["x"])
+    assert problem.constraints[0].dual_value == pytest.approx(path.at(lam=0.5).duals["cap"])
+    assert path.shadow_price(problem.constraints[0]).constraint == "cap"
+    a.value = 1.0  # a path that is there stays as it was traced
+    assert pc.trace(problem, {lam: 0}, {lam: 4}).value(lam=2.0) == pytest.approx(value(1.0, 2.0), abs=1e-10)
+
+
+def test_everywhere_else(product):
+    problem, _, a, lam = product
+    assert pc.ranges(problem, of="cap").value == pytest.approx(value(2.0, 1.0))
+    assert pc.derivatives(problem, {lam: 1.0}).value == pytest.approx(value(2.0, 1.0))
+    assert pc.unique(problem)
+    level = cp.Parameter(name="level", value=3.0)
+    two = cp.Problem(problem.objective, [*problem.constraints, (cp.sum(problem.variables()[0]) <= level)])
+    found = pc.plane(two, {lam: (0, 2), level: (-1, 3)}, progress=False)
+    assert found.value(lam=1.0, level=3.0) == pytest.approx(value(2.0, 1.0))
+    cone = cp.Problem(cp.Minimize(cp.norm2(problem.variables()[0] - 1) + lam * a * cp.norm1(problem.variables()[0])))
+    assert pc.trace(cone, {lam: 0}, {lam: 1}, eps=1e-2).proof.passes(1e-2)
+
+
+def test_both_that_move_are_refused_as_before(product):
+    problem, _, a, lam = product
+    with pytest.raises(pc.InputError, match="a model must be DPP in its parameters, which it is not in: objective"):
+        pc.trace(problem, {lam: 0, a: 1}, {lam: 4, a: 2})
+
+
+def test_what_is_dpp_is_left_alone(product):
+    problem, x, a, lam = product
+    own = cp.Problem(cp.Minimize(cp.sum_squares(x) + lam * cp.sum(x)))
+    assert with_numbers(own, [lam]) is own
+    assert with_numbers(own, []) is own
+    a.value = None
+    assert with_numbers(problem, [lam]) is problem
