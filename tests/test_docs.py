@@ -14,6 +14,8 @@ from tests.oracles.public import everything
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PAGES = [page for page in PAGES if not {"_build", "_generated", "generated"} & set(page.parts)]
+COMMANDS = re.compile(r"^```(?:bash|console)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+PLACE = re.compile(r"(?<![\w/.])(?:docs|tests|examples|paretoclf|\.ci)/[\w/.-]+")
 PICTURE = re.compile(r"!\[[^\]]*\]\((\S+\.png)\)|^:img-top: (\S+\.png)|<img src=\"(\S+\.png)\"", re.MULTILINE)
 
 
@@ -58,6 +60,13 @@ def test_links_between_pages_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
         if "://" not in target:
             assert (page.parent / target).exists() or target.startswith("_generated"), f"{page.name}: {target}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_commands_name_files_that_are_there(page):
+    for commands in COMMANDS.findall(page.read_text(encoding="utf-8")):
+        for place in PLACE.findall(commands):
+            assert (ROOT / place).exists() or place.startswith("docs/_build"), f"{page.name}: {place}"
 
 
 def test_every_thread_that_is_told_has_a_command_and_something_asserted():
