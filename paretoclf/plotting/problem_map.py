@@ -84,6 +84,7 @@ class ProblemMapDisplay(Display):
             Title; default: what is shown, and how many regions there are.
         """
         from matplotlib.collections import PolyCollection
+        from matplotlib.ticker import MaxNLocator
 
         ax = new_axes(ax, 6.4, 5.2)
         found = self.found
@@ -111,7 +112,8 @@ class ProblemMapDisplay(Display):
             if most > least:
                 levels = np.linspace(least, most, _LEVELS + 2)  # plateaus at either end have a colour of their own
                 bands = ax.contourf(x, y, np.ma.masked_invalid(values), levels=levels, cmap="viridis", zorder=0)
-                ax.figure.colorbar(bands, ax=ax)  # labels on the bands would pile up where these are narrow
+                # Labels on the bands would pile up where these are narrow, and their borders are no round numbers.
+                ax.figure.colorbar(bands, ax=ax, ticks=MaxNLocator(8))
         ax.set_xlim(a, b)
         ax.set_ylim(c, d)
         names = [plain(name) for name in found.ranges]
