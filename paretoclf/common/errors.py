@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
+
+
+def _remade(kind: type[BaseException], args: tuple[Any, ...], attributes: Mapping[str, Any]) -> BaseException:
+    """Make an exception of another process again, without what its class asks for."""
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(attributes)
+    return error
 
 
 class ParetoclfError(Exception):
     """Base class of every exception that this package raises on purpose."""
+
+    def __reduce__(self) -> tuple[Callable[..., BaseException], tuple[Any, ...]]:
+        return _remade, (type(self), self.args, self.__dict__)
 
 
 class InputError(ParetoclfError, ValueError):
@@ -97,6 +108,9 @@ class InterruptedPath(KeyboardInterrupt):
     def __init__(self, path: Any) -> None:
         self.path = path
         super().__init__(f"stopped by the keyboard: what was traced is the path of this exception, {path!r}")
+
+    def __reduce__(self) -> tuple[Callable[..., BaseException], tuple[Any, ...]]:
+        return _remade, (type(self), self.args, self.__dict__)
 
 
 #: What stops a path before its end, and leaves what there is of it.

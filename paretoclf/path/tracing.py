@@ -216,10 +216,12 @@ def trace(
     max_events : int, optional
         Limit on the number of exchanges per line; by default 200 n + 10 000. The path of a program that reaches it has
         status "limit" and ends there. Other paths are refused by a `StoppedError`, whose ``path`` is what there is of
-        a line of costs or of tau, proved: a path on a shorter line, from which the rest can be traced (``hub``).
+        a line of costs, of tau or of nu, proved: a path on a shorter line, from which the rest can be traced (costs:
+        ``hub``).
     max_seconds : float, optional
         Limit on the time that following takes, with what becomes of it as for ``max_events``; the proof comes after it.
         So does an interrupt from the keyboard: it raises `InterruptedPath`, a KeyboardInterrupt with such a ``path``.
+        With eps that path is on all of the line, and its ``eps`` is what was reached; ``refine`` goes on from it.
     progress : bool, optional
         Whether to show a progress bar; by default on a terminal.
     eps : float, optional
@@ -475,12 +477,13 @@ def _instead(problem: Any, ends: tuple[Any, Any]) -> str:
 def _trace_within(problem: Any, named: dict[str, Any], asked: tuple[Any, Any], how: dict[str, Any]) -> ConePath:
     """Trace a cvxpy.Problem, or a formulation by the names of its parameters, within eps."""
     eps, n_jobs = check_share(asked[0], "eps"), asked[1]
-    usual = {"certify": True, "max_events": None, "max_seconds": None}
+    usual = {"certify": True, "max_events": None}
     for name in (name for name, value in usual.items() if how[name] is not value):
         raise InputError(f"{name} must be left out with eps, got {how[name]!r:.100}: nothing is returned unproved")
     if hasattr(type(problem), "trace_within"):  # a search over formulations
-        if n_jobs is not None:
-            raise InputError(f"n_jobs must be left out for {type(problem).__name__}, got {n_jobs!r:.100}")
+        for name, value in (("n_jobs", n_jobs), ("max_seconds", how["max_seconds"])):
+            if value is not None:
+                raise InputError(f"{name} must be left out for {type(problem).__name__}, got {value!r:.100}")
         return cast("ConePath", problem.trace_within(eps, named, how["progress"]))  # a path of its own, with that face
     from paretoclf.path.programs.eps_path import trace_cones  # CVXPY, which other paths do without
     from paretoclf.solve.sources.cone_problem_line import LineOfCones, cone_source_of
@@ -494,7 +497,7 @@ def _trace_within(problem: Any, named: dict[str, Any], asked: tuple[Any, Any], h
         raise InputError(
             f"problem must be a cvxpy.Problem or a formulation where eps is given, got {what_it_is(problem)}"
         )
-    path = trace_cones(source, eps, n_jobs=n_jobs, progress=how["progress"])
+    path = trace_cones(source, eps, n_jobs=n_jobs, max_seconds=how["max_seconds"], progress=how["progress"])
     logger.info("traced in %.2f s: %r", sum(path.seconds.values()), path)
     return path
 

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, NoReturn, overload
 import numpy as np
 
 from paretoclf.common.checks import Array, check_share
-from paretoclf.common.errors import DegeneratePathError, InputError
+from paretoclf.common.errors import DegeneratePathError, InputError, InterruptedPath, StoppedError
 from paretoclf.common.files import AnyFile
+from paretoclf.common.progress import PathLimits
 from paretoclf.engine.reduction.program import between
 from paretoclf.path.base.points import Event, Shares
 from paretoclf.path.programs.eps_path_file import arrays_of
@@ -321,7 +322,10 @@ class ConePath(Scored):
             part = replace(line, q=q, b=b, constant=constant, P=P[0], P_stop=None if convex else P[1])
             # Between two matrices that are proved semidefinite rounding is as it is everywhere.
             part = convex_line(part) if line.P_stop is not None else replace(part, P=line.P, P_stop=None)
-            path = _of_found(replace(self, program=part, ray=None), search(part, self.eps, progress=False))
+            searched = search(part, self.eps, progress=False)
+            if searched.stopped is not None:
+                raise searched.stopped
+            path = _of_found(replace(self, program=part, ray=None), searched)
             lower, upper = path._slope(t / stop, convex=convex)
             found.append((lower / stop, upper / stop))
         return found
@@ -373,8 +377,7 @@ class ConePath(Scored):
 
         eps = check_share(eps, "eps")
         known = (self.t, self.x, self.y, self.z), (self.status, self.ray)
-        found = search(self.program, eps, known, n_jobs=n_jobs, progress=progress)
-        return _of_found(replace(self, eps=eps), found)
+        return _finished(self, search(self.program, eps, known, n_jobs=n_jobs, progress=progress))
 
     def _arrays(self) -> Mapping[str, Any]:
         return arrays_of(self)
@@ -390,14 +393,21 @@ class ConePath(Scored):
         return f"ConePath({self._how_far()}, within {self.eps:g} everywhere, {self.t.size} pairs, {sizes})"
 
 
-def trace_cones(source: Source, eps: Any, *, n_jobs: int | None = None, progress: bool | None = None) -> ConePath:
+def trace_cones(
+    source: Source,
+    eps: Any,
+    *,
+    n_jobs: int | None = None,
+    max_seconds: float | None = None,
+    progress: bool | None = None,
+) -> ConePath:
     """Trace a problem of CVXPY along a line of its parameters within eps.
 
     Parameters
     ----------
     source : Source
         `paretoclf.solve.sources.cone_problem_line.LineOfCones` of a ``cvxpy.Problem``.
-    eps, n_jobs, progress
+    eps, n_jobs, max_seconds, progress
         As for `paretoclf.path.tracing.trace`.
 
     Raises
@@ -406,13 +416,20 @@ def trace_cones(source: Source, eps: Any, *, n_jobs: int | None = None, progress
         If there is no solution at the start, or no point inside all constraints.
     DegeneratePathError
         If a pair is not proved, or not as close as eps.
+    StoppedError
+        If no time is left: with a path on all of the line, whose eps is what was reached.
+    InterruptedPath
+        If the keyboard interrupts it: with such a path.
     """
     from paretoclf.solve.eps.search import search  # a solver, which a path does without
 
     eps = check_share(eps, "eps")
     check_cost(source.line, eps)
+    deadline = PathLimits.of(None, max_seconds).deadline
     try:
-        found = search(source.line, eps, n_jobs=n_jobs, progress=progress)
+        found = search(source.line, eps, n_jobs=n_jobs, progress=progress, deadline=deadline)
+    except StoppedError:
+        raise
     except DegeneratePathError as error:
         raise refused_for(source.line, error) from None
     nothing = np.zeros(0)
@@ -420,7 +437,18 @@ def trace_cones(source: Source, eps: Any, *, n_jobs: int | None = None, progress
     made = ConePath(
         source.line, source.ends, nothing, nothing, nothing, nothing, eps, 0.0, "end", None, None, 0, seconds
     )
-    return _of_found(replace(made, source=source), found)
+    return _finished(replace(made, source=source), found)
+
+
+def _finished(path: ConePath, found: Any) -> ConePath:
+    """Return a path with what a search found; raise what stopped it, with the path."""
+    path = _of_found(replace(path, eps=found.proof.eps), found)
+    if found.stopped is None:
+        return path
+    if isinstance(found.stopped, KeyboardInterrupt):
+        raise InterruptedPath(path)
+    found.stopped.path = path
+    raise found.stopped
 
 
 def _of_found(path: ConePath, found: Any) -> ConePath:

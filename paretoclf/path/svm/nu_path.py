@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from paretoclf.common.checks import Array, Index
-from paretoclf.common.errors import DegeneratePathError, InputError, StoppedError
+from paretoclf.common.errors import DegeneratePathError, InputError, Stop, StoppedError
 from paretoclf.common.progress import NO_LIMITS, PathLimits, meter, reaching
 from paretoclf.common.tolerances import NU_ROUNDING, SCORE_ROUNDING, WHOLE_RANK
 from paretoclf.engine.box import AnyBox, no_log
@@ -34,6 +34,7 @@ from paretoclf.engine.sets import LEFT
 from paretoclf.path.svm.rho_margin import with_lower_rho
 from paretoclf.path.svm_lines.pieces import Pieces
 from paretoclf.path.svm_lines.stages import Stage, assemble, one_way
+from paretoclf.path.svm_lines.stopping import finished
 from paretoclf.path.svm_lines.svm_path import OnPieces, proved, with_proved_values
 from paretoclf.problem.classifiers import NoRule, Rule, linear_or_kernel
 from paretoclf.problem.costs import Costs
@@ -111,6 +112,7 @@ class Hulls:
         rounding = (2 * self.total) ** 2 * SCORE_ROUNDING * largest
         self.met = bool(scores @ coef <= rounding)  # the means coincide
         self.lost = False  # it could not go where it was asked to
+        self.halt: Stop | None = None  # what ended the line that was followed last, before its end
 
     def line(self, a: Array, b: Array, sums: float = 1.0) -> Line:
         """Line on which the caps go from a to b, as multiples of those at the class means.
@@ -164,15 +166,25 @@ class Hulls:
     def stopped(self) -> bool:
         """Whether the line that was followed last ends where the hulls meet, its very end included."""
         log = self.log
+        if self.halt is not None:
+            return False
         if not log.segments or log.t[1, -1] < 1.0:
             return True
         sums = self.last.e_end[0]
         return bool(sums > 0.0 and -log.eta[-1, 1].sum() <= SCORE_ROUNDING * sums)
 
     def follow(self, line: Line, t_from: float, t_to: float, progress: Callable[[float], Any] | None) -> Pieces | None:
-        """Follow a line from here: pieces of a path over t, in the unit of the data; none if the hulls meet."""
+        """Follow a line from here: pieces of a path over t, in the unit of the data; none if the hulls meet.
+
+        What is followed when it is stopped stands, and the reason is ``halt``; the error if that is nothing.
+        """
         width = abs(t_to - t_from)
-        self.walk(line, progress=None if progress is None else lambda u: progress(width * u))
+        try:
+            self.walk(line, progress=None if progress is None else lambda u: progress(width * u))
+        except (StoppedError, KeyboardInterrupt) as stopped:
+            if isinstance(self.problem, AnyBox) or not self.log.segments:
+                raise
+            self.halt = stopped
         log = self.log
         if not log.segments:
             return None
@@ -409,10 +421,10 @@ def trace_nu(
         with meter(progress) as update:
             path, met = _down(hulls, line, update, began)
         if as_proved:
-            return _as_proved(path, met)
+            return finished(_as_proved(path, met), False, hulls.halt)
         if met:
             _check_meeting(path, float(path.pieces.t[0]))
-        return proved(path) if certify else path
+        return finished(path, certify, hulls.halt)
 
     names, (lowest, _) = turns(engine), nu
     attempts, as_proved = [partial(traced, name) for name in names], partial(traced, names[-1], True)
@@ -454,7 +466,7 @@ def _down(hulls: Hulls, line: LineOfNu, progress: Callable[[float], Any] | None,
         found = hulls.follow(down, hi, lo, progress)
     scaled = None if found is None else _times(found, 0.5 * hi)
     pieces, met = _down_to_the_meeting(hulls, along, scaled, True, _all_trivial(hi))
-    if met or lo == 0.0:
+    if met or (lo == 0.0 and hulls.halt is None):
         pieces = _ends_trivial(pieces, first=True, nothing=not met)
     seconds = time.perf_counter() - began
     path = NuPath(line.gram, line.y, along, pieces=pieces, seconds=seconds)
@@ -518,18 +530,18 @@ def trace_hulls(
 
     def traced(name: str) -> NuPath:
         """Path by one engine, proved if that is asked for."""
-        path, met = _across(line, name, limits, progress, began)
+        path, met, halt = _across(line, name, limits, progress, began)
         if met is not None:
             _check_meeting(path, float(path.pieces.t[met]))
-        return proved(path) if certify else path
+        return finished(path, certify, halt)
 
     return first_found(partial(traced, name) for name in turns(engine))
 
 
 def _across(
     line: LineOfNu, engine: str, limits: PathLimits, progress: bool | None, began: float
-) -> tuple[NuPath, int | None]:
-    """Path from the end whose hulls do not meet; and the end (0 or -1) of it at which they do, if any."""
+) -> tuple[NuPath, int | None, Stop | None]:
+    """Path from the end whose hulls do not meet; the end (0 or -1) of it at which they do, if any; what stopped it."""
     along = line.along
     assert isinstance(along, HullLine)
     s = [1.0 / np.array(end) for end in (along.start, along.stop)]
@@ -551,7 +563,7 @@ def _across(
     path = NuPath(line.gram, line.y, along, pieces=pieces, seconds=time.perf_counter() - began)
     if met and not _meets(path, float(path.t[first - 1])):
         path = _with_cancelling(path, first - 1)
-    return with_lower_rho(path), (first - 1 if met else None)
+    return with_lower_rho(path), (first - 1 if met else None), hulls.halt
 
 
 # ---- the paths -------------------------------------------------------------------------------------------------------

@@ -4,7 +4,8 @@ Pairs at nine t come first; each interval between two of them is then covered on
 large by some factor is divided by the root of that: the gap grows with the square of the length where the solution is
 smooth. Where a pair itself is not as close as that, division is of no use; it is made anew to a smaller tolerance, and
 refused if that is not enough. A line that leaves the set of t with a solution is cut at its border, which one more
-program finds, together with the ray that proves it.
+program finds, together with the ray that proves it. A search that is stopped leaves the pairs that there are, and what
+is proved between them.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from types import MappingProxyType
@@ -22,7 +22,7 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
 from paretoclf.common.checks import Array
-from paretoclf.common.errors import DegeneratePathError, InputError
+from paretoclf.common.errors import DegeneratePathError, InputError, Stop, StoppedError
 from paretoclf.common.progress import meter
 from paretoclf.engine.reduction.program import between
 from paretoclf.proof.bands.band_proof import OF_LARGEST, BandProof, floor_of, note_of, prove_band
@@ -93,7 +93,10 @@ class Made(NamedTuple):
 
 @dataclass(frozen=True)
 class Searched:
-    """What a search found: pairs as raw arrays t, x, y, z, their proof, the end, and how often was solved."""
+    """What a search found: pairs as raw arrays t, x, y, z, their proof, the end, and how often was solved.
+
+    Where it was ``stopped`` the eps of the proof is what was reached.
+    """
 
     points: tuple[Array, Array, Array, Array] = field(repr=False)
     proof: BandProof = field(repr=False)
@@ -102,6 +105,7 @@ class Searched:
     solves: int
     seconds: Mapping[str, float]
     inside: Array | None = field(default=None, repr=False)
+    stopped: Stop | None = field(default=None, repr=False)
 
 
 #: Pairs of a path, as t, x, y, z, and its status and ray.
@@ -109,7 +113,13 @@ Known = tuple[tuple[Array, Array, Array, Array], tuple[str, Array | None]]
 
 
 def search(
-    line: ConeLine, eps: float, known: Known | None = None, *, n_jobs: int | None = None, progress: bool | None = None
+    line: ConeLine,
+    eps: float,
+    known: Known | None = None,
+    *,
+    n_jobs: int | None = None,
+    progress: bool | None = None,
+    deadline: float = math.inf,
 ) -> Searched:
     """Pairs of a line between which everything is proved to eps.
 
@@ -123,6 +133,9 @@ def search(
     n_jobs : int, optional
         Processes, for joblib. What is found does not depend on it.
     progress : bool, optional
+    deadline : float, optional
+        When to stop, by ``time.monotonic()``. Nor does an interrupt from the keyboard lose pairs, where one process
+        is at work.
 
     Raises
     ------
@@ -130,12 +143,19 @@ def search(
         If there is no solution at the start, or no point inside the cones.
     DegeneratePathError
         If a pair cannot be proved, or is not as close as eps: with what stands in the way.
+    StoppedError
+        If the search was stopped before anything was proved on all of the line.
     """
+    how: dict[str, Any] = {"n_jobs": n_jobs, "progress": progress, "deadline": deadline}
     units = LineUnits.of(line)
     if not units.plain:
-        with suppress(InputError, DegeneratePathError):  # whose words have the numbers of other units
-            return _in_units(units, line, eps, known, n_jobs=n_jobs, progress=progress)
-    return _searched(line, eps, known, n_jobs=n_jobs, progress=progress)
+        try:
+            return _in_units(units, line, eps, known, **how)
+        except StoppedError:
+            raise
+        except (InputError, DegeneratePathError):  # whose words have the numbers of other units
+            pass
+    return _searched(line, eps, known, **how)
 
 
 def _in_units(units: LineUnits, line: ConeLine, eps: float, known: Known | None, **how: Any) -> Searched:
@@ -146,13 +166,27 @@ def _in_units(units: LineUnits, line: ConeLine, eps: float, known: Known | None,
     found = _searched(units.scaled(line), eps, known, **how)
     points = units.back(found.points)
     proof = prove_band(ConeJudge(line, units.values * found.proof.ceiling), points, eps)
+    if found.stopped is not None:
+        proof = _as_reached(proof, found.stopped)
     if not proof.passes():
         raise refused(proof.explain(), float(proof.t[int(np.argmax(proof.gap))]))
     return replace(found, points=points, proof=proof)
 
 
+def _as_reached(proof: BandProof, stopped: Stop) -> BandProof:
+    """Proof of what was reached before the search was stopped: its eps has two digits; the error if that is nothing."""
+    if proof.passes():
+        return proof
+    reached = float(proof.gap.max())
+    if not reached < 1.0:
+        raise stopped
+    digit = 10.0 ** (math.floor(math.log10(reached)) - 1)
+    eps = math.ceil(reached / digit) * digit
+    return replace(proof, eps=eps if eps < 1.0 else reached)
+
+
 def _searched(
-    line: ConeLine, eps: float, known: Known | None, *, n_jobs: int | None, progress: bool | None
+    line: ConeLine, eps: float, known: Known | None, *, n_jobs: int | None, progress: bool | None, deadline: float
 ) -> Searched:
     """Search in the units that the line has."""
     began = time.perf_counter()
@@ -189,16 +223,18 @@ def _searched(
             remedy = "Add them, or pass curve=True in place of eps, which needs none"
             raise InputError(f"the problem must have bounds where its coefficients move: {judge.why}. {remedy}")
         inner_z = inner_multipliers(line, end, reach_z) if judge.wide.any() else None
-        task = _Task(judge, inner, inner_z, eps, solver.tol, unit, OF_LARGEST * largest)
-        points, proof, more = _everywhere(task, found, n_jobs, progress)
+        task = _Task(judge, inner, inner_z, eps, solver.tol, unit, OF_LARGEST * largest, deadline)
+        points, proof, more, stopped = _everywhere(task, found, n_jobs, progress)
         solves += more
         highest = max(piece.high for piece in proof.pieces)
-        if highest <= ceiling:
+        if highest <= ceiling or stopped is not None:
             break
         ceiling = highest + 0.1 * (highest - min(values))
+    if stopped is not None:
+        proof = _as_reached(proof, stopped)
     if not proof.passes():
         raise refused(proof.explain(), float(proof.t[int(np.argmax(proof.gap))]))
-    return Searched(points, proof, status, ray, solves, {"search": time.perf_counter() - began}, deep)
+    return Searched(points, proof, status, ray, solves, {"search": time.perf_counter() - began}, deep, stopped)
 
 
 def _reach(found: Mapping[float, Found]) -> float:
@@ -208,36 +244,40 @@ def _reach(found: Mapping[float, Found]) -> float:
 
 def _everywhere(
     task: _Task, found: Mapping[float, Found], n_jobs: int | None, progress: bool | None
-) -> tuple[tuple[Array, Array, Array, Array], BandProof, int]:
+) -> tuple[tuple[Array, Array, Array, Array], BandProof, int, Stop | None]:
     """Pairs where a solver has been, and all that are needed between them: as raw arrays, and what is proved of them.
 
-    And how often was solved for these.
+    And how often was solved for these, and what stopped it.
     """
     solver = ConeSolver(task.judge.line, task.tol, task.unit)
     first = task.pairs([(t, solver, 0) for t in found], [*found.values()])
     task = replace(task, floor=floor_of([made.pair for made in first]))
-    spans = _divided(task, solver, first)
+    spans, stopped = _divided(task, solver, first)
     expected = [task.expected(span.piece) for span in spans]
     jobs = min(effective_n_jobs(n_jobs), len(spans))
     with meter(progress, pieces=sum(expected)) as update:
-        if jobs == 1:
+        if stopped is not None:
+            covered = [_as_they_are(task.judge, spans, stopped)]
+        elif jobs == 1:
             covered = [_cover(task, spans, update, expected)]
         else:
             groups = [part.tolist() for part in np.array_split(np.arange(len(spans)), jobs)]
-            parts = (delayed(_cover)(task, [spans[i] for i in group]) for group in groups)
+            left = task.deadline - time.monotonic()  # another machine has another clock
+            parts = (delayed(_cover_within)(left, task, [spans[i] for i in group]) for group in groups)
             covered = []
             for group, part in zip(groups, Parallel(n_jobs=n_jobs, return_as="generator")(parts), strict=True):
                 covered.append(part)
                 if update is not None:
                     update(sum(expected[i] for i in group))
-    made = [each for spans, _ in covered for span in spans for each in span.made]
-    solves = solver.solves + sum(count for _, count in covered)
+    made = [each for part in covered for span in part.spans for each in span.made]
+    solves = solver.solves + sum(part.solves for part in covered)
+    stopped = next((part.stopped for part in covered if part.stopped is not None), None)
     pairs = [*(each for each, _ in made), first[-1]]
     t, x, y, z = (np.stack([each.raw[i] for each in pairs]) for i in range(4))
     proved, pieces = tuple(each.pair for each in pairs), tuple(piece for _, piece in made)
     judge = task.judge
     proof = BandProof(proved, pieces, task.eps, judge.ceiling, note_of(judge.line, proved))
-    return (t, x, y, z), proof, solves
+    return (t, x, y, z), proof, solves, stopped
 
 
 @dataclass(frozen=True)
@@ -251,6 +291,12 @@ class _Task:
     tol: float
     unit: float
     floor: float
+    deadline: float = math.inf
+
+    @property
+    def late(self) -> bool:
+        """Whether no time is left."""
+        return time.monotonic() >= self.deadline
 
     def share(self, pair: Pair) -> float:
         """The own gap of a pair, as a share of the gap that is asked for; infinite where it is not proved."""
@@ -392,54 +438,104 @@ class _Span:
         return float(on_grid(np.array([here.t + whole / parts]))[0])
 
 
-def _divided(task: _Task, solver: ConeSolver, pairs: list[Made]) -> list[_Span]:
-    """Spans between pairs, and between more of them where there will be many pieces."""
+def _divided(task: _Task, solver: ConeSolver, pairs: list[Made]) -> tuple[list[_Span], Stop | None]:
+    """Spans between pairs, and between more of them where there will be many pieces; and what stopped that."""
     spans = [_Span(k, [j], NOTHING) for k, j in pairwise(pairs)]
     _look(task.judge, spans)
-    while True:
-        parts = [min(math.ceil(task.expected(span.piece) / _LONG), _PARTS) for span in spans]
-        ends = [(span.here.pair.t, span.todo[-1].pair.t) for span in spans]
-        inner = [on_grid(np.linspace(*each, part + 1))[1:-1] for each, part in zip(ends, parts, strict=True)]
-        if not any(each.size for each in inner):
-            return spans
-        wanted = [(t, solver, span.recipe) for span, each in zip(spans, inner, strict=True) for t in each.tolist()]
-        made = iter(task.pairs(wanted))
-        spans, divided = [], spans
-        for span, each in zip(divided, inner, strict=True):
-            between = [span.here, *(next(made) for _ in each), *span.todo]
-            spans += [_Span(k, [j], NOTHING) for k, j in pairwise(between)] if each.size else [span]
-        _look(task.judge, [span for span in spans if span.piece is NOTHING])
+    try:
+        while not task.late and (finer := _finer(task, solver, spans)):
+            spans = finer
+    except KeyboardInterrupt as pressed:
+        return spans, pressed
+    return spans, None
 
 
-def _cover(
-    task: _Task, spans: list[_Span], update: Any = None, expected: list[float] | None = None
-) -> tuple[list[_Span], int]:
-    """Cover spans with pieces that are good enough, all side by side; and how often was solved.
+def _finer(task: _Task, solver: ConeSolver, spans: list[_Span]) -> list[_Span]:
+    """Spans with those divided where there will be many pieces; none if there are no such."""
+    parts = [min(math.ceil(task.expected(span.piece) / _LONG), _PARTS) for span in spans]
+    ends = [(span.here.pair.t, span.todo[-1].pair.t) for span in spans]
+    inner = [on_grid(np.linspace(*each, part + 1))[1:-1] for each, part in zip(ends, parts, strict=True)]
+    if not any(each.size for each in inner):
+        return []
+    wanted = [(t, solver, span.recipe) for span, each in zip(spans, inner, strict=True) for t in each.tolist()]
+    made = iter(task.pairs(wanted))
+    finer: list[_Span] = []
+    for span, each in zip(spans, inner, strict=True):
+        between = [span.here, *(next(made) for _ in each), *span.todo]
+        finer += [_Span(k, [j], NOTHING) for k, j in pairwise(between)] if each.size else [span]
+    _look(task.judge, [span for span in finer if span.piece is NOTHING])
+    return finer
 
-    What comes of one does not depend on which others are covered with it.
+
+class _Covered(NamedTuple):
+    """Spans that were covered, how often was solved for them, and what stopped that."""
+
+    spans: list[_Span]
+    solves: int
+    stopped: Stop | None
+
+
+def _cover_within(seconds: float, task: _Task, spans: list[_Span]) -> _Covered:
+    """Cover spans in so much time."""
+    return _cover(replace(task, deadline=time.monotonic() + seconds), spans)
+
+
+def _cover(task: _Task, spans: list[_Span], update: Any = None, expected: list[float] | None = None) -> _Covered:
+    """Cover spans with pieces that are good enough, all side by side.
+
+    What comes of one does not depend on which others are covered with it. Where it is stopped, pieces between the pairs
+    that there are cover the spans, whatever is proved of them.
     """
-    first, judge, todo = ConeSolver(task.judge.line, task.tol, task.unit), task.judge, [*range(len(spans))]
+    first, todo, stopped = ConeSolver(task.judge.line, task.tol, task.unit), [*range(len(spans))], None
     solvers = [first.fresh() for _ in spans]  # where one was set up may depend on its own span only
-    while todo:
-        wanted: dict[int, float] = {}
+    try:
         while todo:
-            taken = []
-            for i in todo:
-                t = spans[i].goes_on(task)
-                if t is not None:
-                    wanted[i] = t
-                elif spans[i].todo:
-                    taken.append(i)
-                elif update is not None and expected is not None:
-                    update(expected[i])
-            todo = taken
-            _look(judge, [spans[i] for i in todo])
-        asked = [(t, solvers[i], spans[i].recipe) for i, t in wanted.items()]
-        for i, made in zip(wanted, task.pairs(asked), strict=True):
-            spans[i].todo.append(made)
-        todo = [*wanted]
-        _look(judge, [spans[i] for i in todo])
-    return spans, sum(solver.solves for solver in solvers)
+            wanted = _taken(task, spans, todo, update, expected)
+            if task.late and wanted:
+                cause = "the time that was allowed is over"
+                stopped = StoppedError(cause, t=None, costs="", n_margin=None, remedy="Raise max_seconds, or eps.")
+                break
+            asked = [(t, solvers[i], spans[i].recipe) for i, t in wanted.items()]
+            for i, made in zip(wanted, task.pairs(asked), strict=True):
+                spans[i].todo.append(made)
+            todo = [*wanted]
+            _look(task.judge, [spans[i] for i in todo])
+    except KeyboardInterrupt as pressed:
+        stopped = pressed
+    solves = sum(solver.solves for solver in solvers)
+    if stopped is not None:
+        return _as_they_are(task.judge, spans, stopped, solves)
+    return _Covered(spans, solves, None)
+
+
+def _taken(
+    task: _Task, spans: list[_Span], todo: list[int], update: Any, expected: list[float] | None
+) -> dict[int, float]:
+    """Take all pieces that are good enough, and return where to solve for the others: t by the number of the span."""
+    wanted: dict[int, float] = {}
+    while todo:
+        taken = []
+        for i in todo:
+            t = spans[i].goes_on(task)
+            if t is not None:
+                wanted[i] = t
+            elif spans[i].todo:
+                taken.append(i)
+            elif update is not None and expected is not None:
+                update(expected[i])
+        todo = taken
+        _look(task.judge, [spans[i] for i in todo])
+    return wanted
+
+
+def _as_they_are(judge: ConeJudge, spans: list[_Span], stopped: Stop, solves: int = 0) -> _Covered:
+    """Cover spans by pieces between their pairs: at an interrupt these are all that can be relied on."""
+    for span in spans:
+        there = {made.pair.t: made for made in (*(made for made, _ in span.made), span.here, *span.todo)}
+        pairs = [there[t] for t in sorted(there)]
+        pieces = judge.pieces([each.pair for each in pairs[:-1]], [each.pair for each in pairs[1:]])
+        span.made = list(zip(pairs[:-1], pieces, strict=True))
+    return _Covered(spans, solves, stopped)
 
 
 def _look(judge: ConeJudge, spans: list[_Span]) -> None:

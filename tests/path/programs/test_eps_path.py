@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 import warnings
 from dataclasses import replace
 from functools import cache
@@ -14,7 +15,9 @@ from joblib import parallel_config
 from scipy.optimize import linprog
 
 import paretoclf as pc
+from paretoclf.common.errors import InterruptedPath, StoppedError
 from paretoclf.proof.bands.moving_matrix import ConePiece
+from paretoclf.solve.eps import search as eps_search
 from paretoclf.solve.eps.solver import ConeSolver
 from paretoclf.solve.judging.cone_proof import certify_problem
 from tests.oracles.cone_lines import LINES, move
@@ -295,6 +298,85 @@ def test_it_is_refined_from_what_is_there():
     assert fine.eps == 1e-4
     assert set(path.t) <= set(fine.t)
     assert fine.solves == fine.t.size  # no pair was solved twice
+
+
+class _Clock:
+    """Clock by which so many looks at it come before the deadline."""
+
+    perf_counter = staticmethod(time.perf_counter)
+
+    def __init__(self, looks):
+        self.looks = looks
+
+    def monotonic(self):
+        self.looks -= 1
+        return -np.inf if self.looks >= 0 else np.inf
+
+
+def _pressed_at(monkeypatch, solves):
+    """Let the keyboard interrupt the solve of this number."""
+    real, count = ConeSolver.__call__, iter(range(solves))
+
+    def solver(self, t, **others):
+        if next(count, None) is None:
+            raise KeyboardInterrupt
+        return real(self, t, **others)
+
+    monkeypatch.setattr(ConeSolver, "__call__", solver)
+
+
+@pytest.mark.parametrize("name", ["square_root_lasso", "s_procedure", "moving_samples"])
+@pytest.mark.parametrize("looks", [0, 1, 2])
+def test_no_time_leaves_a_wider_band_on_all_of_the_line(monkeypatch, rng, name, looks):
+    line, whole = traced(name, 1e-5)
+    monkeypatch.setattr(eps_search, "time", _Clock(looks))
+    with pytest.raises(StoppedError, match=r"the time that was allowed is over.*Raise max_seconds, or eps") as caught:
+        pc.trace(*line, eps=1e-5, max_seconds=1e6, progress=False)
+    path = caught.value.path
+    assert 1e-5 < path.eps < 1
+    assert path.proof.passes()
+    assert path.proof.gap.max() <= path.eps <= 1.12 * path.proof.gap.max()
+    assert (path.t[0], path.t[-1], path.status) == (0.0, whole.t[-1], whole.status)
+    assert path.t.size < whole.t.size
+    for t in rng.uniform(0, path.t[-1], 6).tolist():
+        assert apart(whole.bounds(t), path.bounds(t)) <= 1e-12 * abs(whole.bounds(t)[1])
+    monkeypatch.undo()
+    fine = path.refine(1e-5, progress=False)
+    assert fine.eps == 1e-5
+    assert fine.proof.passes()
+    assert set(path.t) <= set(fine.t)
+
+
+@pytest.mark.parametrize("solves", [30, 40, 55])
+def test_the_keyboard_leaves_the_pairs_that_there_are(monkeypatch, tmp_path, solves):
+    line, whole = traced("square_root_lasso", 1e-5)
+    assert whole.solves > 55
+    _pressed_at(monkeypatch, solves)
+    with pytest.raises(InterruptedPath, match="stopped by the keyboard: what was traced is the path") as caught:
+        pc.trace(*line, eps=1e-5, progress=False)
+    path = caught.value.path
+    assert path.proof.passes()
+    assert (path.t[0], path.t[-1]) == (0.0, 1.0)
+    path.save(tmp_path / "part.npz")
+    assert pc.load(tmp_path / "part.npz").proof.passes(path.eps)
+    with pytest.raises(InterruptedPath) as caught:
+        path.refine(1e-6, progress=False)
+    assert caught.value.path.t.size >= path.t.size
+    assert caught.value.path.proof.passes()
+
+
+def test_no_time_leaves_nothing_where_nothing_is_proved_yet(monkeypatch):
+    monkeypatch.setattr(eps_search, "time", _Clock(0))
+    monkeypatch.setattr(eps_search, "_FIRST", 2)
+    with pytest.raises(StoppedError, match="the time that was allowed is over") as caught:
+        pc.trace(*LINES["minimax_by_kappa"](), eps=1e-6, max_seconds=1e6, progress=False)
+    assert caught.value.path is None
+
+
+def test_processes_stop_in_time(monkeypatch):
+    with pytest.raises(StoppedError) as caught:
+        pc.trace(*LINES["square_root_lasso"](), eps=1e-6, max_seconds=1e-9, n_jobs=2, progress=False)
+    assert caught.value.path.proof.passes()
 
 
 def test_progress_says_how_many_pieces_there_will_be(capsys):

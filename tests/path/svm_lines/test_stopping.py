@@ -88,16 +88,39 @@ def test_a_part_of_a_line_of_tau():
     assert stopped(pc.QuantileSVM(X, Y), tau=(0, 1), lam=0.01, max_events=2).path is None
 
 
+@pytest.mark.parametrize("kernel", [pc.RBF(1.0), None])
 @pytest.mark.parametrize(
-    ("problem", "line"),
+    "line",
     [
-        (pc.TwoNuSVM(X, Y), {"nu": (None, None), "asymmetry": 0.5}),
-        (pc.TwoNuSVM(X, Y), {"start": (1, 1), "stop": (0.9, 0.8)}),
-        (pc.BiobjectiveMargin(X, Y, soft=True), {"theta": (0.5, 2), "C_plus": 1.0, "C_minus": 1.0}),
+        {"nu": (None, None), "asymmetry": 0.5},
+        {"start": (1, 1), "stop": (0.4, 0.5)},
+        {"start": (1, 1), "stop": (0.1, 0.9)},
     ],
 )
-def test_other_kinds_have_no_part(problem, line):
-    error = stopped(problem, **line, max_events=1)
+def test_a_part_of_a_line_of_nu(line, kernel, tmp_path):
+    problem = pc.TwoNuSVM(X, Y, kernel=kernel) if kernel else pc.TwoNuSVM(X, Y)
+    whole, parts = pc.trace(problem, **line), []
+    for most in range(1, 40):
+        try:
+            pc.trace(problem, **line, max_events=most)
+        except StoppedError as error:
+            parts.append(error.path)
+    parts = [part for part in parts if part is not None]  # none on its way to where the line begins
+    assert len({part.breakpoints.size for part in parts}) >= 3
+    for part in parts:
+        assert part.proof.passes()
+        lo, hi = part.breakpoints[[0, -1]]
+        assert whole.breakpoints[0] <= lo < hi <= whole.breakpoints[-1]
+        assert hi - lo < whole.breakpoints[-1] - whole.breakpoints[0]
+        for t in np.linspace(lo, hi, 7):
+            assert part.value(t) == pytest.approx(whole.value(t), rel=1e-9, abs=1e-15)
+    parts[-1].save(tmp_path / "part.npz")
+    assert pc.load(tmp_path / "part.npz").proof.passes()
+
+
+def test_a_path_of_one_piece_has_no_part():
+    problem = pc.BiobjectiveMargin(X, Y, soft=True)
+    error = stopped(problem, theta=(0.5, 2), C_plus=1.0, C_minus=1.0, max_events=1)
     assert error.path is None
     assert "max_events" in str(error)
 
