@@ -130,6 +130,9 @@ WRONG = [
     ("dual_step_by_step", 1, "a @ pull", "a @ -pull"),
     ("dual_step_by_step", 2, "cp.square(s) / 4", "cp.square(s) / 2"),
     ("strong_duality", 2, "np.diag([1.0, 0.0, 1.0])", "np.diag([1.0, 0.0, 0.5])"),
+    ("matrix_game", 0, "[0.25, 0.25, 0.5]", "[0.5, 0.25, 0.25]"),
+    ("matrix_game", 1, "practice * p[1]", "practice * p[2]"),
+    ("matrix_game", 2, "(1 - x_) ** 2", "(1 + x_) ** 2"),
 ]
 
 
@@ -194,5 +197,5 @@ def test_a_cell_that_fails_is_named_and_nothing_is_written(tmp_path, monkeypatch
 @pytest.mark.parametrize("given", [["0"], ["99"], ["weak"], ["2", "all"]])
 def test_what_is_no_lesson_is_refused_in_one_line(given, tmp_path, capsys):
     assert main(["lesson", *given, "--out", str(tmp_path / "out")]) == 2
-    assert "LESSON must be a number from 1 to 15, a name, all or duality, got" in capsys.readouterr().err
+    assert f"LESSON must be a number from 1 to {len(NAMES)}, a name, all or duality, got" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
