@@ -90,6 +90,10 @@ def _run(args: argparse.Namespace) -> int:
         from paretoclf.cli.lesson import run_lesson
 
         return run_lesson(args)
+    if args.command == "grade":
+        from paretoclf.cli.grade import run_grade
+
+        return run_grade(args)
     if args.command == "formulations":
         from paretoclf.cli.formulations import run_formulations
 

@@ -112,6 +112,21 @@ examples:
   paretoclf lesson weak_duality --png --out slides
   paretoclf lesson duality"""
 
+GRADE = """\
+Grade the submissions to exercises: a row for each student and exercise, with points, a verdict and its sentence.
+EXERCISE.py defines `exercises`, a list of cvxpy.Problem, or a dict of them by their names; EXERCISE.py:NAME is another
+name. A submission in SUBMISSIONS is a file of a student (ada.py, ada.ipynb, ada.json), or the only such file in a
+folder of the student's name. It has `answers`, a dict by the names of the exercises: {"values": ..., "duals": ...},
+"infeasible", {"ray": ...}, or {"dual": a cvxpy.Problem}; a JSON file is that dict. Right values have 2 points and right
+multipliers 1; a claim, a ray or a dual has 3. Python files and notebooks ARE RUN, each in a process of its own: do it
+where the code of others can do no harm. What crashes, takes too long or is missing has a row that says so."""
+
+GRADE_EXAMPLES = """\
+examples:
+  paretoclf grade exercise.py submissions --csv grades.csv
+  paretoclf grade exercise.py submissions --tol 1e-2 --json
+  paretoclf grade week_2.py:duals submissions --seconds 300"""
+
 TRADEOFF = """\
 Draw the optimal trade-off curve of linear classifiers between the true negative and the true positive rate, of two
 classes of which the means and covariances count (Kim et al. 2006), in closed form. The classifiers are the same,
@@ -248,8 +263,8 @@ class Completion(argparse.Action):
             import shtab
         except ImportError:
             raise InputError("--print-completion needs shtab: pip install 'paretoclf[completion]'") from None
-        files = ("SOURCE", "MODEL", "FILE", "FILE.py", "FILE.npz", "FILE.html", "FILE.png", "PATH.npz")
-        kinds = {**dict.fromkeys(files, shtab.FILE), "DIR": shtab.DIRECTORY}
+        files = ("SOURCE", "MODEL", "FILE", "FILE.py", "FILE.npz", "FILE.html", "FILE.png", "PATH.npz", "EXERCISE.py")
+        kinds = {**dict.fromkeys(files, shtab.FILE), **dict.fromkeys(("DIR", "SUBMISSIONS"), shtab.DIRECTORY)}
         commands = next(action.choices for action in parser._actions if isinstance(action, argparse._SubParsersAction))
         for command in commands.values():
             for action in command._actions:
@@ -462,6 +477,18 @@ def _lesson(parser: argparse.ArgumentParser) -> None:
     output.add_argument("--student", action="store_true", help="NAME_student.ipynb, a copy without solutions")
 
 
+def _grade(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("exercise", metavar="EXERCISE.py", help="the exercises; or EXERCISE.py:NAME")
+    parser.add_argument("submissions", metavar="SUBMISSIONS", help="the folder of what was handed in")
+    output = _output(parser)
+    output.add_argument("--csv", metavar="FILE.csv", help="write the table to this file")
+    judging = parser.add_argument_group("judging")
+    judging.add_argument("--tol", type=float, metavar="T", help="what counts as right; default: three digits")
+    judging.add_argument(
+        "--seconds", type=float, default=60.0, metavar="S", help="of each submission, at most; default: 60"
+    )
+
+
 def _tradeoff(parser: argparse.ArgumentParser) -> None:
     _data(parser)
     model = parser.add_argument_group("model")
@@ -629,5 +656,6 @@ COMMANDS = {
     "prove": ("a certificate file that needs no trust", PROVE, PROVE_EXAMPLES, _prove),
     "check": ("check a certificate file", CHECK, CHECK_EXAMPLES, _check),
     "lesson": ("a lesson as an executed notebook", LESSON, LESSON_EXAMPLES, _lesson),
+    "grade": ("homework: points and a sentence for each answer", GRADE, GRADE_EXAMPLES, _grade),
     "formulations": ("the problems this package states", FORMULATIONS, FORMULATIONS_EXAMPLES, _formulations),
 }

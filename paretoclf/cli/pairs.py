@@ -18,12 +18,13 @@ from paretoclf.solve.judging.cone_proof import ProblemProof, is_problem
 NONE = ("infeasible", "unbounded")
 
 NAME = "pairs"
+WORDS = "a list of (problem, solution)"
 
 
 def run_pairs(args: argparse.Namespace) -> int:
     """Judge every pair of a file: 0 if each is optimal, 1 if one is not, 3 if one is undecided and none wrong."""
     rows = []
-    for name, pair in _named(_read(args.file)):
+    for name, pair in named(read_list(args.file, "FILE", NAME, WORDS), NAME, WORDS):
         try:
             verdict, why = judged(pair, args.tol)
         except InputError as error:
@@ -93,21 +94,21 @@ def _of_report(report: Any) -> tuple[str, str]:
     return "not optimal" if "not optimal" in verdicts else "undecided", report._title()
 
 
-def _read(where: str) -> Any:
-    """The pairs that a file defines, called ``pairs`` or as stands behind a colon; a function is called."""
-    origin, _, name = where.rpartition(":") if ".py:" in where else (where, "", NAME)
-    module = load_code(origin, "FILE")
+def read_list(where: str, option: str, default: str, words: str) -> Any:
+    """Return what a Python file defines by a name, or by the one that stands behind a colon; a function is called."""
+    origin, _, name = where.rpartition(":") if ".py:" in where else (where, "", default)
+    module = load_code(origin, option)
     if not hasattr(module, name):
-        raise InputError(f"FILE must define {name}, a list of (problem, solution), got {origin} without it")
+        raise InputError(f"{option} must define {name}, {words}, got {origin} without it")
     found = getattr(module, name)
     return found() if callable(found) else found
 
 
-def _named(pairs: Any) -> Iterator[tuple[str, Any]]:
-    """Names, those of a mapping or numbers from 0, and pairs."""
+def named(given: Any, name: str, words: str) -> Iterator[tuple[str, Any]]:
+    """Names, those of a mapping or numbers from 0, and what stands there."""
     try:
         yield from (
-            (str(name), pair) for name, pair in (pairs.items() if isinstance(pairs, Mapping) else enumerate(pairs))
+            (str(each), entry) for each, entry in (given.items() if isinstance(given, Mapping) else enumerate(given))
         )
     except TypeError:
-        raise InputError(f"{NAME} must be a list of (problem, solution), or a dict by their names") from None
+        raise InputError(f"{name} must be {words}, or a dict by their names") from None

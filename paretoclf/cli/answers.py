@@ -1,0 +1,112 @@
+"""One submission, run in a process of its own: ``python -m paretoclf.cli.answers FILE EXERCISES OUT``.
+
+All that comes back is what it leaves in ``answers``, as text; a dual is a problem, which no text holds, and is compared
+here. The exercises are read after the submission has run, so that no slip of it has changed them.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from paretoclf.cli.pairs import named, read_list
+from paretoclf.common.errors import InputError
+from paretoclf.solve.grading.grading import grade
+from paretoclf.solve.judging.cone_proof import is_problem
+
+NAME = "exercises"
+
+
+def exercises_of(where: str) -> dict[str, Any]:
+    """Problems by name of a Python file: each stands alone, or first in a pair with its solution, as `verify` takes."""
+    words = "a list of problems"
+    found = named(read_list(where, "EXERCISE", NAME, words), NAME, words)
+    problems = {name: given[0] if isinstance(given, tuple | list) and given else given for name, given in found}
+    if not problems:
+        raise InputError(f"{NAME} must be {words}, or a dict by their names, got none in {where}")
+    for name, problem in problems.items():
+        if not is_problem(problem):
+            raise InputError(f"{where}, exercise {name}: it must be a cvxpy.Problem, got {problem!r:.100}")
+        if not problem.is_dcp():
+            raise InputError(f"{where}, exercise {name}: the problem must be convex by the rules of CVXPY (is_dcp)")
+        unset = [parameter.name() for parameter in problem.parameters() if parameter.value is None]
+        if unset:
+            raise InputError(f"{where}, exercise {name}: parameters must have values, {unset[0]} has none")
+    return problems
+
+
+def source_of(file: Path) -> str:
+    """Return the code of a submission; a notebook's cells one after another, without lines for IPython."""
+    text = file.read_text(encoding="utf-8")
+    if file.suffix != ".ipynb":
+        return text
+    cells = json.loads(text)["cells"]
+    code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    lines = [line for cell in code for line in cell.splitlines() if not line.lstrip().startswith(("%", "!"))]
+    return "\n".join(lines)
+
+
+def left_by(file: Path, exercises: str) -> dict[str, Any]:
+    """Run a submission: its answers and the verdicts on its duals by the names of exercises, or the error's line."""
+    namespace: dict[str, Any] = {"__name__": "__main__", "__file__": str(file)}
+    try:
+        exec(compile(source_of(file), file.name, "exec"), namespace)
+    except (Exception, SystemExit) as error:
+        return {"error": f"{type(error).__name__}: {error}"}
+    answers = namespace.get("answers")
+    if not isinstance(answers, Mapping):
+        return {"error": "it defines no dict of the name answers"}
+    duals = {str(name): given["dual"] for name, given in answers.items() if _has_dual(given)}
+    numbers = {str(name): given for name, given in answers.items() if not _has_dual(given)}
+    problems = exercises_of(exercises) if duals else {}
+    judged = {name: _judged(problems[name], dual) for name, dual in duals.items() if name in problems}
+    return {"answers": numbers, "duals": judged}
+
+
+def _has_dual(given: Any) -> bool:
+    """Whether an answer is a dual."""
+    return isinstance(given, Mapping) and "dual" in given
+
+
+def _judged(problem: Any, dual: Any) -> list[str]:
+    """Verdict on somebody's dual, and its sentence."""
+    try:
+        said = grade(problem, dual=dual)
+    except Exception as error:
+        return ["not judged", f"{type(error).__name__}: {error}"]
+    return [said.verdict, said.sentence]
+
+
+def _plain(value: Any) -> Any:
+    """Numbers of arrays, of fractions, and of whatever else is no text."""
+    return value.tolist() if hasattr(value, "tolist") else float(value)
+
+
+def _named_keys(value: Any) -> Any:
+    """Mappings by names: of variables, and of constraints by their labels."""
+    if not isinstance(value, Mapping):
+        return value
+    return {_name(key): _named_keys(each) for key, each in value.items()}
+
+
+def _name(key: Any) -> str:
+    """Name of a key."""
+    label = getattr(key, "label", None)
+    return str(label or (key.name() if hasattr(key, "name") and callable(key.name) else key))
+
+
+def main(file: str, exercises: str, out: str) -> None:
+    """Run a submission, and write what it leaves into a file."""
+    left = left_by(Path(file), exercises)
+    try:
+        text = json.dumps(_named_keys(left), default=_plain)
+    except (TypeError, ValueError) as error:
+        text = json.dumps({"error": f"answers must be numbers: {error}"})
+    Path(out).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,147 @@
+"""``paretoclf grade``: a folder of submissions to exercises, judged: a row for each student and exercise."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+import paretoclf as pc
+from paretoclf.cli.answers import exercises_of
+from paretoclf.cli.files import to_json
+from paretoclf.cli.table_files import text_table, write_csv
+from paretoclf.common.checks import check_positive_number
+from paretoclf.common.errors import InputError, ParetoclfError
+from paretoclf.common.progress import counted
+
+#: Files that are submissions: the first two are run, the last is read.
+SUFFIXES = (".py", ".ipynb", ".json")
+
+#: Points of right values and of right multipliers; a claim, a ray or a dual has those of both.
+VALUES, MULTIPLIERS = 2, 1
+
+COLUMNS = ("student", "exercise", "points", "verdict", "sentence")
+
+
+class _Left(NamedTuple):
+    """What a submission left: answers in numbers, verdicts on duals, or why there is nothing."""
+
+    answers: Mapping[str, Any]
+    duals: Mapping[str, Sequence[str]]
+    error: str = ""
+
+
+def run_grade(args: argparse.Namespace) -> int:
+    """Run the subcommand; return its exit status, which is 0 whatever the points are."""
+    seconds = check_positive_number(args.seconds, "--seconds")
+    options = {} if args.tol is None else {"tol": check_positive_number(args.tol, "--tol")}
+    exercises, submissions = exercises_of(args.exercise), submissions_in(Path(args.submissions))
+    rows = []
+    for student, file in counted(submissions.items(), "submissions", len(submissions), None):
+        left = _left_of(file, args.exercise, seconds)
+        for name, problem in exercises.items():
+            verdict, sentence, points = _judged(name, problem, left, options)
+            row = (student, name, points, verdict, " ".join(sentence.split()))
+            rows.append(dict(zip(COLUMNS, row, strict=True)))
+    if args.csv:
+        write_csv(args.csv, rows)
+    if args.json:
+        print(to_json({"version": pc.__version__, "exercises": [*exercises], "rows": rows}))
+        return 0
+    print(text_table(rows, COLUMNS))
+    right = sum(row["verdict"] in ("right", "same value") for row in rows)
+    print(f"{len(submissions)} submissions, {len(exercises)} exercises: {right} of {len(rows)} answers are right")
+    return 0
+
+
+def submissions_in(folder: Path) -> dict[str, Path | str]:
+    """Files by student: beside one another, or one in a folder for each; in place of a file why there is none."""
+    if not folder.is_dir():
+        raise InputError(f"SUBMISSIONS must be a folder, got {folder}: there is none")
+    found: dict[str, Path | str] = {}
+    for place in sorted(each for each in folder.iterdir() if not each.name.startswith((".", "_"))):
+        files = [place] if place.is_file() else sorted(file for file in place.iterdir() if file.is_file())
+        files = [file for file in files if file.suffix in SUFFIXES]
+        if place.is_file() and not files:
+            continue
+        name = place.stem if place.is_file() else place.name
+        if name in found:
+            found[name] = "two submissions of this name: rename one"
+        elif len(files) == 1:
+            found[name] = files[0].resolve()
+        else:
+            among = f"{len(files)} files ({', '.join(file.name for file in files)})" if files else "no file"
+            found[name] = f"{among} of {', '.join(SUFFIXES)}: one is needed"
+    if not found:
+        raise InputError(f"SUBMISSIONS must have files of {', '.join(SUFFIXES)}, got {folder} without any")
+    return found
+
+
+def _left_of(file: Path | str, exercises: str, seconds: float) -> _Left:
+    """Read or run a submission; errors are a line, and nothing ends the run."""
+    try:
+        if isinstance(file, str):
+            return _Left({}, {}, file)
+        if file.suffix == ".json":
+            answers = json.loads(file.read_text(encoding="utf-8"))
+            right = isinstance(answers, Mapping)
+            return _Left(answers, {}) if right else _Left({}, {}, "it must hold an object: answers by exercise")
+        return _run(file, exercises, seconds)
+    except subprocess.TimeoutExpired:
+        return _Left({}, {}, f"stopped: it took more than {seconds:g} s")
+    except (OSError, ValueError) as error:
+        return _Left({}, {}, f"{type(error).__name__}: {error}")
+
+
+def _run(file: Path, exercises: str, seconds: float) -> _Left:
+    """Run a submission in a process and in a folder of its own."""
+    origin, found, name = exercises.rpartition(":") if ".py:" in exercises else (exercises, "", "")
+    where = f"{Path(origin).resolve()}{found}{name}" if origin.endswith(".py") else exercises
+    with TemporaryDirectory() as folder:
+        out, said = Path(folder, "left.json"), Path(folder, "said.txt")
+        room = Path(folder, "room")
+        room.mkdir()
+        command = [sys.executable, "-m", "paretoclf.cli.answers", str(file), where, str(out)]
+        with said.open("w") as log:  # no pipe: a process that a submission leaves behind would hold it open
+            subprocess.run(command, cwd=room, stdin=subprocess.DEVNULL, stdout=log, stderr=log, timeout=seconds)
+        if not out.is_file():
+            lines = said.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+            return _Left({}, {}, f"it ended without an answer: {lines[-1] if lines else 'nothing was said'}")
+        left = json.loads(out.read_text(encoding="utf-8"))
+    return _Left(left.get("answers", {}), left.get("duals", {}), left.get("error", ""))
+
+
+def _judged(name: str, problem: Any, left: _Left, options: Mapping[str, Any]) -> tuple[str, str, int]:
+    """Verdict on an answer, its sentence, and its points."""
+    if name in left.duals:
+        verdict, sentence = left.duals[name]
+        return verdict, sentence, (VALUES + MULTIPLIERS) * (verdict == "same value")
+    if name not in left.answers:
+        return "no answer", left.error or f"answers has no {name}", 0
+    try:
+        values, duals, ray = _parts(left.answers[name])
+        said = pc.grade(problem, values, duals, ray=ray, **options)
+    except ParetoclfError as error:
+        return "not judged", str(error), 0
+    except Exception as error:
+        return "not judged", f"{type(error).__name__}: {error}", 0
+    if ray is not None or isinstance(values, str):
+        return said.verdict, said.sentence, (VALUES + MULTIPLIERS) * (said.verdict == "right")
+    return said.verdict, said.sentence, VALUES * bool(said.values) + MULTIPLIERS * bool(said.multipliers)
+
+
+def _parts(answer: Any) -> tuple[Any, Any, Any]:
+    """Values, multipliers and ray of an answer, None where there is none."""
+    if answer == "infeasible":
+        return answer, None, None
+    known = ("values", "duals", "ray")
+    if not isinstance(answer, Mapping) or not answer or set(answer) - set(known):
+        words = 'an answer must be {"values": ...} (and "duals"), {"ray": ...}, {"dual": a problem} or "infeasible"'
+        raise InputError(f"{words}, got {answer!r:.100}")
+    values, duals, ray = (answer.get(part) for part in known)
+    return values, duals, ray

@@ -1,0 +1,222 @@
+"""``paretoclf grade``: a row for each student and exercise, whatever the submissions are."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from paretoclf.cli import main
+
+EXERCISE = """
+import cvxpy as cp
+
+x = cp.Variable(2, name="x")
+total = cp.Parameter(value=1.0, name="total")
+mass, low = (cp.sum(x) == 1).set_label("mass"), (x[0] >= 0.75).set_label("low")
+cap = (cp.sum(x) <= 0.5).set_label("cap")
+exercises = {
+    "split": cp.Problem(cp.Minimize(cp.sum_squares(x)), [mass, low]),
+    "dual": (cp.Problem(cp.Minimize(cp.sum_squares(x)), [cp.sum(x) == total]), "a solution that is not looked at"),
+    "none": cp.Problem(cp.Minimize(cp.sum(x)), [low, cap, x >= 0]),
+    "away": cp.Problem(cp.Maximize(x[0]), [low]),
+}
+"""
+
+#: Values and multipliers of an answer by hand: x = (3, 1) / 4, of the mass -1/2, of the bound 1.
+SPLIT = {"values": {"x": [0.75, 0.25]}, "duals": {"mass": -0.5, "low": 1}}
+
+ADA = f"""
+import os
+from fractions import Fraction
+import cvxpy as cp
+import numpy as np
+
+os.chdir("..")
+x, v, total = cp.Variable(2, name="x"), cp.Variable(name="v"), cp.Parameter(name="total", value=1.0)
+low = (x[0] >= 1).set_label("low")
+split = {SPLIT!r}
+split = {{"values": {{x: np.array([Fraction(3, 4), Fraction(1, 4)])}}, "duals": {{"mass": Fraction(-1, 2), low: 1}}}}
+dual = cp.Problem(cp.Maximize(total * v - cp.square(v) / 2))
+answers = {{"split": split, "dual": {{"dual": dual}}, "none": "infeasible", "away": {{"ray": {{"x": [1, 0]}}}}}}
+"""
+HALF = ADA.replace("cp.square(v) / 2", "cp.square(v)").replace("low: 1", "low: 2")
+BREAKS = "import numpy\nnumpy.sum = numpy.max = None"  # what a submission breaks stays there
+CODE = ("%matplotlib inline\n", "!ls\n", BREAKS, f"answers = {{'split': {SPLIT!r}}}")
+CELLS = [{"cell_type": "markdown", "source": "1 + "}, *({"cell_type": "code", "source": [line]} for line in CODE)]
+
+SUBMISSIONS = {
+    "ada.py": ADA,
+    "ben.py": HALF,
+    "cleo.ipynb": json.dumps({"cells": CELLS}),
+    "dan/homework.json": json.dumps({"split": {"values": {"x": [0.5, 0.5]}}, "none": {"values": {"x": [0, 0]}}}),
+    "dan/notes.txt": "",
+    "eve.json": json.dumps({"split": {"values": {"y": 1}}, "dual": 3, "away": {"duals": {}}, "none": "unbounded"}),
+    "fay.py": "import os\nprint('so long')\nos._exit(1)",
+    "gil.py": "answers = {'split': solution}",
+    "hal.ipynb": "{}",
+    "ian/readme.txt": "",
+    "joy/a.py": "",
+    "joy/b.py": "",
+    "kim.py": "answers = 3",
+    "lea.py": "answers = {'split': object()}",
+    "moe.py": "raise SystemExit('enough')",
+    "ned.json": "[1, 2]",
+    "ora.json": "{",
+    ".hidden.py": "",
+    "points.txt": "",
+}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    def made(submissions, exercise=EXERCISE):
+        (tmp_path / "exercise.py").write_text(exercise)
+        for name, text in submissions.items():
+            file = tmp_path / "in" / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+        return [str(tmp_path / "exercise.py"), str(tmp_path / "in")]
+
+    return made
+
+
+def test_each_student_has_a_row_for_each_exercise_and_nothing_ends_the_run(folder, tmp_path, capsys):
+    assert main(["grade", *folder(SUBMISSIONS), "--csv", str(tmp_path / "grades.csv")]) == 0
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    rows = list(csv.DictReader((tmp_path / "grades.csv").read_text().splitlines()))
+    found = {(row["student"], row["exercise"]): row for row in rows}
+    students = list(dict.fromkeys(re.split(r"[./]", name)[0] for name in SUBMISSIONS))[:-2]
+    assert list(found) == [(each, name) for each in students for name in ("split", "dual", "none", "away")]
+
+    def told(student, exercise):
+        row = found[student, exercise]
+        return int(row["points"]), row["verdict"], row["sentence"]
+
+    assert [told("ada", name)[:2] for name in ("split", "dual", "none", "away")] == [
+        (3, "right"),
+        (3, "same value"),
+        (3, "right"),
+        (3, "right"),
+    ]
+    points, verdict, sentence = told("ben", "split")
+    assert (points, verdict) == (2, "wrong multipliers")
+    assert sentence.endswith("the multiplier of low is twice the solver's.")
+    points, verdict, sentence = told("ben", "dual")
+    assert (points, verdict) == (0, "weaker")
+    assert "half of power(v, 2)" in sentence
+    assert told("cleo", "split")[:2] == (3, "right")
+    assert told("cleo", "dual") == (0, "no answer", "answers has no dual")
+    assert told("dan", "split") == (0, "infeasible", "Infeasible: low is violated by 0.25.")
+    assert told("dan", "none") == (0, "undecided", "Undecided: the problem itself is infeasible.")
+    assert told("eve", "split") == (0, "not judged", "values must have all variables, x: x is missing")
+    for name in ("dual", "away", "none"):
+        assert told("eve", name)[:2] == (0, "not judged")
+    lines = {
+        "fay": "it ended without an answer: so long",
+        "gil": "NameError: name 'solution' is not defined",
+        "hal": "KeyError: 'cells'",
+        "ian": "no file of .py, .ipynb, .json: one is needed",
+        "joy": "2 files (a.py, b.py) of .py, .ipynb, .json: one is needed",
+        "kim": "it defines no dict of the name answers",
+        "moe": "SystemExit: enough",
+        "ned": "it must hold an object: answers by exercise",
+    }
+    assert {student: found[student, "away"]["sentence"] for student in lines} == lines
+    assert found["lea", "split"]["sentence"].startswith("answers must be numbers: ")
+    assert found["ora", "split"]["sentence"].startswith("JSONDecodeError: ")
+    assert all(row["verdict"] == "no answer" for row in rows if row["student"] in (*lines, "lea", "ora"))
+    printed_rows = printed.out.splitlines()
+    assert len(printed_rows) == 2 + len(rows)
+    assert printed_rows[-1] == f"15 submissions, 4 exercises: 7 of {len(rows)} answers are right"
+
+
+def test_one_that_does_not_end_is_stopped_and_the_others_are_judged(folder, capsys):
+    submissions = {"ada.json": json.dumps({"split": SPLIT}), "zoe.py": "import time\ntime.sleep(600)"}
+    assert main(["grade", *folder(submissions), "--seconds", "0.5", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert rows[0] == {
+        "student": "ada",
+        "exercise": "split",
+        "points": 3,
+        "verdict": "right",
+        "sentence": "Right: the values are optimal (value 0.625), and the multipliers prove it.",
+    }
+    assert [row["sentence"] for row in rows[4:]] == ["stopped: it took more than 0.5 s"] * 4
+
+
+def test_a_verdict_on_a_dual_cannot_be_handed_in(folder, capsys):
+    forged = {"dual": {"dual": ["same value", "It is the dual."]}, "duals": {"dual": ["same value", "It is."]}}
+    assert main(["grade", *folder({"ada.json": json.dumps(forged)}), "--json"]) == 0
+    assert [row["points"] for row in json.loads(capsys.readouterr().out)["rows"]] == [0, 0, 0, 0]
+
+
+def test_names_of_one_student_are_told(folder, capsys):
+    submissions = {"ada.json": "{}", "ada.ipynb": "{}"}
+    assert main(["grade", *folder(submissions), "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert {row["sentence"] for row in rows} == {"two submissions of this name: rename one"}
+
+
+def test_the_tolerance_and_another_name(folder, capsys):
+    exercise = EXERCISE.replace("exercises = {", "def mine(): return {")
+    rough = {"ada.json": json.dumps({"split": {"values": {"x": [0.76, 0.24]}}})}
+    where, submissions = folder(rough, exercise)
+    verdicts = []
+    for tol in ("1e-3", "0.1"):
+        assert main(["grade", f"{where}:mine", submissions, "--tol", tol, "--json"]) == 0
+        verdicts.append(json.loads(capsys.readouterr().out)["rows"][0]["verdict"])
+    assert verdicts == ["not optimal", "right"]
+
+
+@pytest.mark.parametrize(
+    ("exercise", "words"),
+    [
+        ("exercises = {}", "exercises must be a list of problems, or a dict by their names, got none in"),
+        ("exercises = 3", "exercises must be a list of problems, or a dict by their names"),
+        ("exercises = [3]", "exercise 0: it must be a cvxpy.Problem, got 3"),
+        ("", "EXERCISE must define exercises, a list of problems, got"),
+        ("1 / 0", "cannot be loaded: ZeroDivisionError"),
+        (
+            "import cvxpy as cp\nexercises = [cp.Problem(cp.Minimize(cp.sqrt(cp.Variable())))]",
+            "exercise 0: the problem must be convex by the rules of CVXPY (is_dcp)",
+        ),
+        (
+            "import cvxpy as cp\nexercises = [cp.Problem(cp.Minimize(cp.Variable() * cp.Parameter(name='r')))]",
+            "exercise 0: parameters must have values, r has none",
+        ),
+    ],
+)
+def test_exercises_that_cannot_be_graded_are_exit_status_2(folder, exercise, words, capsys):
+    assert main(["grade", *folder({"ada.json": "{}"}, exercise)]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith("paretoclf: error: ")
+    assert words in printed.err
+    assert len(printed.err.splitlines()) == 1
+
+
+def test_a_folder_without_submissions_is_exit_status_2(folder, tmp_path, capsys):
+    where, submissions = folder({"notes.txt": ""})
+    assert main(["grade", where, submissions]) == 2
+    assert "SUBMISSIONS must have files of .py, .ipynb, .json, got" in capsys.readouterr().err
+    assert main(["grade", where, str(tmp_path / "nowhere")]) == 2
+    assert "SUBMISSIONS must be a folder, got" in capsys.readouterr().err
+    (tmp_path / "in" / "ada.json").write_text("{}")
+    for option, value in (("--tol", "0"), ("--seconds", "-1")):
+        assert main(["grade", where, submissions, option, value]) == 2
+        assert option in capsys.readouterr().err
+
+
+def test_the_page_shows_what_the_command_prints(tmp_path, monkeypatch, capsys):
+    page = Path(__file__).resolve().parents[2] / "docs" / "how_to" / "grade_homework.md"
+    text = page.read_text(encoding="utf-8").split("## Hand out")[1]
+    monkeypatch.chdir(tmp_path)
+    exec("\n".join(re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)), {})
+    shown = re.search(r"^```text\n(.*?)^```", text, re.MULTILINE | re.DOTALL)[1]
+    assert capsys.readouterr().out == shown
+    assert (tmp_path / "grades.csv").read_text().count("\n") == 16
