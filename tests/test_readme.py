@@ -95,7 +95,7 @@ LESSONS = [p for p in PAGES if p.parent.name == "lessons" and p.stem != "index"]
 def test_the_readme_the_tutorial_and_every_lesson_have_code():
     assert blocks(ROOT / "README.md")
     assert blocks(ROOT / "docs" / "tutorials" / "tutorial.md")
-    assert len(LESSONS) == 16
+    assert len(LESSONS) == 18
     assert len(WORKED) == 18
     assert all(blocks(page) for page in LESSONS)
 
