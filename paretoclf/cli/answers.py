@@ -6,12 +6,15 @@ here. The exercises are read after the submission has run, so that no slip of it
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from collections.abc import Mapping
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
+from paretoclf.cli.lesson import all_sheets, cells_of, text_of, without_solutions
 from paretoclf.cli.pairs import named, read_list
 from paretoclf.common.errors import InputError
 from paretoclf.solve.grading.grading import grade
@@ -21,9 +24,10 @@ NAME = "exercises"
 
 
 def exercises_of(where: str) -> dict[str, Any]:
-    """Problems by name of a Python file: each stands alone, or first in a pair with its solution, as `verify` takes."""
+    """Problems by name, of a sheet or of a Python file, where a pair with a solution may stand for its problem."""
     words = "a list of problems"
-    found = named(read_list(where, "EXERCISE", NAME, words), NAME, words)
+    given = _of_sheet(where) if where in all_sheets() else read_list(where, "EXERCISE", NAME, words)
+    found = named(given, NAME, words)
     problems = {name: given[0] if isinstance(given, tuple | list) and given else given for name, given in found}
     if not problems:
         raise InputError(f"{NAME} must be {words}, or a dict by their names, got none in {where}")
@@ -36,6 +40,16 @@ def exercises_of(where: str) -> dict[str, Any]:
         if unset:
             raise InputError(f"{where}, exercise {name}: parameters must have values, {unset[0]} has none")
     return problems
+
+
+def _of_sheet(name: str) -> Any:
+    """Return what the cells of a sheet define that a student sees."""
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    for cell in without_solutions(cells_of(text_of(name))):
+        if cell["cell_type"] == "code":
+            with redirect_stdout(io.StringIO()):
+                exec(cell["source"], namespace)
+    return namespace[NAME]
 
 
 def source_of(file: Path) -> str:

@@ -26,6 +26,9 @@ from paretoclf.plotting import duality_page
 #: The texts of the lessons: beside the package where it is installed, in the documentation of a clone.
 FOLDERS = (Path(__file__).parents[1] / "lessons", Path(__file__).parents[2] / "docs" / "tutorials" / "lessons")
 
+#: The folder of sheets of exercises in that of the lessons.
+SHEETS = "exercises"
+
 #: The end of the names of copies without solutions: they do not write over those that have them.
 STUDENT = "_student"
 
@@ -46,14 +49,16 @@ def run_lesson(args: argparse.Namespace) -> int:
     lessons = all_lessons()
     if not args.lesson:
         entries = [{"number": k, "name": name, "title": title} for k, (name, title) in enumerate(lessons.items(), 1)]
-        table = "\n".join(f"{each['number']}  {each['name']:<18} {each['title']}" for each in entries)
-        print(to_json({"lessons": entries}) if args.json else table)
+        sheets = [{"name": name, "title": title} for name, title in all_sheets().items()]
+        lines = [f"{each['number']}  {each['name']:<18} {each['title']}" for each in entries]
+        lines += [f"{each['name']:<18}  {each['title']}" for each in sheets]
+        print(to_json({"lessons": entries, "sheets": sheets}) if args.json else "\n".join(lines))
         return 0
     if args.lesson == ["duality"]:
         return _picture(args)
     report = []
     for name in _asked(args.lesson, list(lessons)):
-        began, cells = time.perf_counter(), cells_of(_folder().joinpath(f"{name}.md").read_text(encoding="utf-8"))
+        began, cells = time.perf_counter(), cells_of(text_of(name))
         if args.student:
             cells, name = without_solutions(cells), f"{name}{STUDENT}"
         pictures = run_cells(cells, name) if args.run else []
@@ -108,13 +113,36 @@ def all_lessons() -> dict[str, str]:
     return dict(found[number] for number in sorted(found))
 
 
+def all_sheets() -> dict[str, str]:
+    """Name -> title of each sheet of exercises, in order.
+
+    Examples
+    --------
+    >>> from paretoclf.cli.lesson import all_sheets
+    >>> list(all_sheets().items())[0]
+    ('week_1', 'Week 1: convex problems and certificates')
+    """
+    found = {}
+    for file in sorted(_folder().joinpath(SHEETS).glob("week_*.md")):
+        title = re.search(r"^# (.*)$", file.read_text(encoding="utf-8"), re.MULTILINE)
+        found[file.stem] = title[1] if title else file.stem
+    return found
+
+
+def text_of(name: str) -> str:
+    """Return the text of a lesson or of a sheet."""
+    folder = _folder() / SHEETS if name in all_sheets() else _folder()
+    return folder.joinpath(f"{name}.md").read_text(encoding="utf-8")
+
+
 def _asked(given: list[str], names: list[str]) -> list[str]:
-    """Names of lessons that are asked for by number, by name, or all."""
+    """Names of lessons that are asked for by number, by name, or all; and of sheets, by name."""
     if given == ["all"]:
         return names
     numbers = {str(k): name for k, name in enumerate(names, 1)}
+    known = {*numbers, *names, *all_sheets()}
     for each in given:
-        if each not in numbers and each not in names:
+        if each not in known:
             raise InputError(f"LESSON must be a number from 1 to {len(names)}, a name, all or duality, got {each!r}")
     return [numbers.get(each, each) for each in given]
 

@@ -100,7 +100,8 @@ LESSON = """\
 Write a lesson as a Jupyter notebook, NAME.ipynb, run here, with what it prints and draws; without LESSON list them. A
 notebook opens in Jupyter, VS Code, or whatever else reads notebooks; links to other lessons lead to their notebooks in
 the same folder. Solutions of exercises, and code that only draws, are folded. With --student the file is
-NAME_student.ipynb, a copy to hand out: an empty cell stands where a solution was. `duality` is a page to play with, for
+NAME_student.ipynb, a copy to hand out: an empty cell stands where a solution was. week_1 to week_6 are the sheets of
+exercises of the course, which `paretoclf grade` takes. `duality` is a page to play with, for
 lessons 2 and 3: duality.html, a classifier and its multipliers to be moved by hand, and both bounds."""
 
 LESSON_EXAMPLES = """\
@@ -109,23 +110,26 @@ examples:
   paretoclf lesson 2
   paretoclf lesson all --out lessons
   paretoclf lesson 2 --student
+  paretoclf lesson week_2 --student
   paretoclf lesson weak_duality --png --out slides
   paretoclf lesson duality"""
 
 GRADE = """\
 Grade the submissions to exercises: a row for each student and exercise, with points, a verdict and its sentence.
 EXERCISE.py defines `exercises`, a list of cvxpy.Problem, or a dict of them by their names; EXERCISE.py:NAME is another
-name. A submission in SUBMISSIONS is a file of a student (ada.py, ada.ipynb, ada.json), or the only such file in a
-folder of the student's name. It has `answers`, a dict by the names of the exercises: {"values": ..., "duals": ...},
-"infeasible", {"ray": ...}, or {"dual": a cvxpy.Problem}; a JSON file is that dict. Right values have 2 points and right
-multipliers 1; a claim, a ray or a dual has 3. Python files and notebooks ARE RUN, each in a process of its own: do it
-where the code of others can do no harm. What crashes, takes too long or is missing has a row that says so."""
+name, and week_1 to week_6 are the sheets of the course (`paretoclf lesson week_1 --student`). A submission in
+SUBMISSIONS is a file of a student (ada.py, ada.ipynb, ada.json), or the only such file in a folder of the student's
+name. It has `answers`, a dict by the names of the exercises: {"values": ..., "duals": ...}, "infeasible", {"ray": ...},
+or {"dual": a cvxpy.Problem}; a JSON file is that dict. Right values have 2 points and right multipliers 1; a claim, a
+ray or a dual has 3. Python files and notebooks ARE RUN, each in a process of its own: do it where the code of others
+can do no harm. What crashes, takes too long or is missing has a row that says so."""
 
 GRADE_EXAMPLES = """\
 examples:
   paretoclf grade exercise.py submissions --csv grades.csv
   paretoclf grade exercise.py submissions --tol 1e-2 --json
-  paretoclf grade week_2.py:duals submissions --seconds 300"""
+  paretoclf grade homework.py:duals submissions --seconds 300
+  paretoclf lesson week_2 --student && paretoclf grade week_2 submissions --csv week_2.csv"""
 
 TRADEOFF = """\
 Draw the optimal trade-off curve of linear classifiers between the true negative and the true positive rate, of two
@@ -468,7 +472,7 @@ def _check(parser: argparse.ArgumentParser) -> None:
 
 def _lesson(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "lesson", nargs="*", metavar="LESSON", help="its number or its name, one or more; all; or duality"
+        "lesson", nargs="*", metavar="LESSON", help="its number or its name, one or more; all; week_1, ...; or duality"
     )
     output = _output(parser)
     output.add_argument("--out", default=".", metavar="DIR", help="folder for the files; default: this one")
@@ -478,7 +482,7 @@ def _lesson(parser: argparse.ArgumentParser) -> None:
 
 
 def _grade(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("exercise", metavar="EXERCISE.py", help="the exercises; or EXERCISE.py:NAME")
+    parser.add_argument("exercise", metavar="EXERCISE.py", help="the exercises; or EXERCISE.py:NAME, or week_2")
     parser.add_argument("submissions", metavar="SUBMISSIONS", help="the folder of what was handed in")
     output = _output(parser)
     output.add_argument("--csv", metavar="FILE.csv", help="write the table to this file")

@@ -12,11 +12,13 @@ import nbformat
 import pytest
 from matplotlib import pyplot as plt
 
+import paretoclf as pc
 import paretoclf.cli.lesson as command
 from paretoclf.cli import main
 
 PAGES = Path(__file__).resolve().parents[2] / "docs" / "tutorials" / "lessons"
 NAMES = [*command.all_lessons()]
+SHEETS = [*command.all_sheets()]
 
 
 def written(tmp_path, *arguments):
@@ -30,7 +32,9 @@ def written(tmp_path, *arguments):
 def test_without_a_number_it_lists_what_there_is(capsys):
     assert main(["lesson"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[:2] for line in lines] == [[str(k), name] for k, name in enumerate(NAMES, 1)]
+    listed = [line.split()[:2] for line in lines[: len(NAMES)]]
+    assert listed == [[str(k), name] for k, name in enumerate(NAMES, 1)]
+    assert [line.split()[0] for line in lines[len(NAMES) :]] == SHEETS == [f"week_{k}" for k in range(1, 7)]
     assert len(NAMES) == len([*PAGES.glob("*.md")]) - 1  # all but the index
     assert main(["lesson", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["lessons"][1]["title"] == "Weak duality as a picture"
@@ -150,6 +154,116 @@ def test_solutions_pass_and_wrong_answers_do_not(name, exercise, right, wrong, l
     exec(source, {**namespace})
     with pytest.raises(AssertionError):
         exec(source.replace(right, wrong), {**namespace})
+
+
+@pytest.fixture(scope="module")
+def sheet():
+    """The names that a sheet has defined at its end, and the sources of its cells."""
+    known = {}
+
+    def of(name):
+        if name not in known:
+            cells = [cell for cell in command.cells_of(command.text_of(name)) if cell["cell_type"] == "code"]
+            namespace = {"__name__": "__main__"}
+            for cell in cells:
+                exec(cell["source"], namespace)
+            known[name] = namespace, cells
+        return known[name]
+
+    return of
+
+
+@pytest.mark.parametrize("name", SHEETS)
+def test_every_exercise_of_a_sheet_is_solved_and_all_but_the_solutions_is_in_the_copy(name, sheet, tmp_path, capsys):
+    namespace, cells = sheet(name)
+    count = len(namespace["exercises"])
+    assert capsys.readouterr().out.splitlines()[-1] == f"{count} of {count} are right"
+    assert [*namespace["answers"]] == [*namespace["exercises"]]
+    book = written(tmp_path, name, "--student")[f"{name}_student"]
+    code = [cell for cell in book.cells if cell.cell_type == "code"]
+    assert [cell.source == command.YOURS for cell in code] == [
+        "hide-cell" in c["metadata"].get("tags", []) for c in cells
+    ]
+    assert said(code[-2]) == [("stream", f"0 of {count} are right\n")]
+    headings = re.findall(r"^## \d+\. (.*)$", command.text_of(name), re.MULTILINE)
+    assert [heading.lower() for heading in headings] == [*namespace["exercises"]]
+
+
+def test_a_sheet_that_is_handed_in_with_its_solutions_has_all_points(tmp_path, capsys):
+    """Those of week 4, which have values, multipliers and duals."""
+    written(tmp_path / "in", "week_4", "--no-run")
+    (tmp_path / "in" / "week_4.ipynb").rename(tmp_path / "in" / "ada.ipynb")
+    capsys.readouterr()
+    assert main(["grade", "week_4", str(tmp_path / "in"), "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert [row["points"] for row in rows] == [3] * 6
+
+
+def test_the_course_has_sixty_exercises_and_a_third_of_them_are_duals(sheet):
+    """Those of the sheets, the ten duals of a lesson, and three or two of each other lesson of programs."""
+    answers = [answer for name in SHEETS for answer in sheet(name)[0]["answers"].values()]
+    duals = sum("dual" in answer for answer in answers)
+    assert (len(answers), duals) == (44, 16)
+    lessons = "certificates farkas strong_duality matrix_game conditions how_far cones between_two_proofs"
+    folded = sum(command.text_of(name).count(":tags: [hide-cell]") for name in lessons.split())
+    whole = len(answers) + folded + 10
+    assert whole == 75
+    assert duals + 10 + 1 >= whole / 3
+
+
+#: Sheet, exercise, and a wrong answer to it.
+WRONG_ANSWERS = [
+    ("week_1", "a road", {"values": {"x": [3, 1]}, "duals": {"road": -2}}),
+    ("week_1", "four shops", {"values": {"place": 7.5}}),
+    ("week_1", "too much", {"values": {"x": [1, 2]}}),
+    ("week_1", "no end", {"ray": {"x": [1, 0]}}),
+    ("week_2", "two depots", {"values": {"x": [[0, 6], [4, 0]]}}),
+    ("week_2", "a diet", {"values": {"x": [3, 2]}, "duals": {"protein": 1 / 3, "fibre": 4 / 3, "signs": [0, 0]}}),
+    ("week_3", "a disc", {"values": {"x": [-1, -1]}, "duals": {"disc": 1}}),
+    ("week_4", "two coins", {"values": {"q": [0.5, 0.5], "v": 0.5}}),
+    ("week_4", "tight, and free", {"values": {"x": [0, 1]}, "duals": {"line": 1, "sign": 1}}),
+    ("week_5", "at the kink", {"values": {"x": [4, 0]}, "duals": {"demand": 6, "cheap": 4, "signs": [0, -1]}}),
+    ("week_6", "the largest eigenvalue", {"values": {"t": 5}, "duals": {"above": [[0.5, 0.5], [0.5, 0.5]]}}),
+    ("week_6", "out of reach", {"values": {"x": [1, 1], "t": 1}}),
+]
+
+
+@pytest.mark.parametrize(("name", "exercise", "answer"), WRONG_ANSWERS)
+def test_a_wrong_answer_to_an_exercise_of_a_sheet_is_not_right(name, exercise, answer, sheet):
+    assert pc.grade(sheet(name)[0]["exercises"][exercise], **answer).verdict not in ("right", "same value")
+
+
+#: Sheet, exercise, and a slip in its dual.
+SLIPS = [
+    ("week_1", "the shortest", "25 / 4", "25 / 2"),
+    ("week_2", "equations", "u[0] + u[1] <= 3", "u[0] - u[1] <= 3"),
+    ("week_2", "the highest of four lines", "s * p[2]", "s * p[3]"),
+    ("week_2", "a flow and a cut", "r * fall[4]", "2 * fall[4]"),
+    ("week_3", "outliers", "norm_inf(y) <= 2", "norm_inf(y) <= 1"),
+    ("week_3", "a quantile", "tau - 1", "-tau"),
+    ("week_3", "an elastic net", "- lam)) / 2", "- lam))"),
+    ("week_3", "a bet", "-r * cp", "-2 * r * cp"),
+    ("week_3", "a ball", "- r * m", "- m"),
+    ("week_4", "the smallest circle", "h * p[0]", "h * p[1]"),
+    ("week_4", "a player who likes to mix", "log_sum_exp(-g)", "log_sum_exp(g)"),
+    ("week_5", "two demands", "pull / 2", "pull"),
+    ("week_5", "the level itself", "b * lam", "2 * b * lam"),
+    ("week_6", "the shortest vector", "norm2(pull) <= 1", "norm1(pull) <= 1"),
+    ("week_6", "ones on the diagonal", "C - cp.diag(y) >> 0", "C + cp.diag(y) >> 0"),
+    ("week_6", "with a safety margin", "rho * m", "m"),
+]
+
+
+@pytest.mark.parametrize(("name", "exercise", "right", "slip"), SLIPS)
+def test_a_slip_in_a_dual_of_a_sheet_is_seen(name, exercise, right, slip, sheet):
+    namespace, cells = sheet(name)
+    index = [*namespace["exercises"]].index(exercise)
+    stated, solved = (cell["source"] for cell in cells[1 + 2 * index : 3 + 2 * index])
+    assert right in solved
+    own = {**namespace, "answers": {}, "exercises": {}}
+    exec(stated, own)
+    exec(solved.replace(right, slip), own)
+    assert pc.grade(own["exercises"][exercise], **own["answers"][exercise]).verdict != "same value"
 
 
 def test_code_that_only_draws_is_folded():
