@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import paretoclf as pc
 from paretoclf.cli.answers import exercises_of
 from paretoclf.cli.files import to_json
+from paretoclf.cli.pairs import NONE
 from paretoclf.cli.table_files import text_table, write_csv
 from paretoclf.common.checks import check_positive_number
 from paretoclf.common.errors import InputError, ParetoclfError
@@ -130,6 +131,8 @@ def _judged(name: str, problem: Any, left: _Left, options: Mapping[str, Any]) ->
         return "not judged", str(error), 0
     except Exception as error:
         return "not judged", f"{type(error).__name__}: {error}", 0
+    if said.verdict == "undecided" and said.proof.status in NONE:
+        return "not optimal", f"Wrong: the problem is {said.proof.status}, so that no values are optimal.", 0
     if ray is not None or isinstance(values, str):
         return said.verdict, said.sentence, (VALUES + MULTIPLIERS) * (said.verdict == "right")
     return said.verdict, said.sentence, VALUES * bool(said.values) + MULTIPLIERS * bool(said.multipliers)

@@ -52,7 +52,9 @@ SUBMISSIONS = {
     "ada.py": ADA,
     "ben.py": HALF,
     "cleo.ipynb": json.dumps({"cells": CELLS}),
-    "dan/homework.json": json.dumps({"split": {"values": {"x": [0.5, 0.5]}}, "none": {"values": {"x": [0, 0]}}}),
+    "dan/homework.json": json.dumps(
+        {"split": {"values": {"x": [0.5, 0.5]}}, "none": {"values": {"x": [0, 0]}}, "away": {"values": {"x": [9, 0]}}}
+    ),
     "dan/notes.txt": "",
     "eve.json": json.dumps({"split": {"values": {"y": 1}}, "dual": 3, "away": {"duals": {}}, "none": "unbounded"}),
     "fay.py": "import os\nprint('so long')\nos._exit(1)",
@@ -112,7 +114,8 @@ def test_each_student_has_a_row_for_each_exercise_and_nothing_ends_the_run(folde
     assert told("cleo", "split")[:2] == (3, "right")
     assert told("cleo", "dual") == (0, "no answer", "answers has no dual")
     assert told("dan", "split") == (0, "infeasible", "Infeasible: low is violated by 0.25.")
-    assert told("dan", "none") == (0, "undecided", "Undecided: the problem itself is infeasible.")
+    assert told("dan", "none") == (0, "not optimal", "Wrong: the problem is infeasible, so that no values are optimal.")
+    assert told("dan", "away") == (0, "not optimal", "Wrong: the problem is unbounded, so that no values are optimal.")
     assert told("eve", "split") == (0, "not judged", "values must have all variables, x: x is missing")
     for name in ("dual", "away", "none"):
         assert told("eve", name)[:2] == (0, "not judged")
