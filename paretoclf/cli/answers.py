@@ -64,20 +64,24 @@ def source_of(file: Path) -> str:
 
 
 def left_by(file: Path, exercises: str) -> dict[str, Any]:
-    """Run a submission: its answers and the verdicts on its duals by the names of exercises, or the error's line."""
+    """Run a submission: its answers and the verdicts on its duals by the names of exercises, and an error's line.
+
+    Answers that were given before an error count.
+    """
     namespace: dict[str, Any] = {"__name__": "__main__", "__file__": str(file)}
+    error = ""
     try:
         exec(compile(source_of(file), file.name, "exec"), namespace)
-    except (Exception, SystemExit) as error:
-        return {"error": f"{type(error).__name__}: {error}"}
+    except (Exception, SystemExit) as raised:
+        error = f"{type(raised).__name__}: {raised}"
     answers = namespace.get("answers")
     if not isinstance(answers, Mapping):
-        return {"error": "it defines no dict of the name answers"}
+        return {"error": error or "it defines no dict of the name answers"}
     duals = {str(name): given["dual"] for name, given in answers.items() if _has_dual(given)}
     numbers = {str(name): given for name, given in answers.items() if not _has_dual(given)}
     problems = exercises_of(exercises) if duals else {}
     judged = {name: _judged(problems[name], dual) for name, dual in duals.items() if name in problems}
-    return {"answers": numbers, "duals": judged}
+    return {"answers": numbers, "duals": judged, "error": error}
 
 
 def _has_dual(given: Any) -> bool:

@@ -59,6 +59,7 @@ SUBMISSIONS = {
     "eve.json": json.dumps({"split": {"values": {"y": 1}}, "dual": 3, "away": {"duals": {}}, "none": "unbounded"}),
     "fay.py": "import os\nprint('so long')\nos._exit(1)",
     "gil.py": "answers = {'split': solution}",
+    "guy.py": f"answers = {{'split': {SPLIT!r}, 'none': 'infeasible'}}\nanswers['away'] = solution",
     "hal.ipynb": "{}",
     "ian/readme.txt": "",
     "joy/a.py": "",
@@ -99,6 +100,16 @@ def test_each_student_has_a_row_for_each_exercise_and_nothing_ends_the_run(folde
         row = found[student, exercise]
         return int(row["points"]), row["verdict"], row["sentence"]
 
+    lines = {
+        "fay": "it ended without an answer: so long",
+        "gil": "NameError: name 'solution' is not defined",
+        "hal": "KeyError: 'cells'",
+        "ian": "no file of .py, .ipynb, .json: one is needed",
+        "joy": "2 files (a.py, b.py) of .py, .ipynb, .json: one is needed",
+        "kim": "it defines no dict of the name answers",
+        "moe": "SystemExit: enough",
+        "ned": "it must hold an object: answers by exercise",
+    }
     assert [told("ada", name)[:2] for name in ("split", "dual", "none", "away")] == [
         (3, "right"),
         (3, "same value"),
@@ -111,6 +122,8 @@ def test_each_student_has_a_row_for_each_exercise_and_nothing_ends_the_run(folde
     points, verdict, sentence = told("ben", "dual")
     assert (points, verdict) == (0, "weaker")
     assert "half of power(v, 2)" in sentence
+    assert [told("guy", name) for name in ("dual", "away")] == [(0, "no answer", lines["gil"])] * 2
+    assert [told("guy", name)[0] for name in ("split", "none")] == [3, 3]
     assert told("cleo", "split")[:2] == (3, "right")
     assert told("cleo", "dual") == (0, "no answer", "answers has no dual")
     assert told("dan", "split") == (0, "infeasible", "Infeasible: low is violated by 0.25.")
@@ -119,23 +132,13 @@ def test_each_student_has_a_row_for_each_exercise_and_nothing_ends_the_run(folde
     assert told("eve", "split") == (0, "not judged", "values must have all variables, x: x is missing")
     for name in ("dual", "away", "none"):
         assert told("eve", name)[:2] == (0, "not judged")
-    lines = {
-        "fay": "it ended without an answer: so long",
-        "gil": "NameError: name 'solution' is not defined",
-        "hal": "KeyError: 'cells'",
-        "ian": "no file of .py, .ipynb, .json: one is needed",
-        "joy": "2 files (a.py, b.py) of .py, .ipynb, .json: one is needed",
-        "kim": "it defines no dict of the name answers",
-        "moe": "SystemExit: enough",
-        "ned": "it must hold an object: answers by exercise",
-    }
     assert {student: found[student, "away"]["sentence"] for student in lines} == lines
     assert found["lea", "split"]["sentence"].startswith("answers must be numbers: ")
     assert found["ora", "split"]["sentence"].startswith("JSONDecodeError: ")
     assert all(row["verdict"] == "no answer" for row in rows if row["student"] in (*lines, "lea", "ora"))
     printed_rows = printed.out.splitlines()
     assert len(printed_rows) == 2 + len(rows)
-    assert printed_rows[-1] == f"15 submissions, 4 exercises: 7 of {len(rows)} answers are right"
+    assert printed_rows[-1] == f"16 submissions, 4 exercises: 9 of {len(rows)} answers are right"
 
 
 def test_one_that_does_not_end_is_stopped_and_the_others_are_judged(folder, capsys):
