@@ -1,4 +1,4 @@
-"""Solution files of solvers: HiGHS, Gurobi, CBC, GLPK and SCIP, each as it writes them, with duals where it does.
+"""Solution files of HiGHS, Gurobi, CPLEX, CBC, GLPK and SCIP, each as it writes them, with duals where it does.
 
 All of them write, as the dual of a row and the reduced cost of a variable, the derivative of the optimal value as the
 model states it (also of a maximisation) with respect to the right-hand side, and to the bound that holds. So there is
@@ -12,11 +12,12 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from xml.etree import ElementTree
 
 from paretoclf.common.checks import number_from_text
 from paretoclf.common.errors import InputError
 
-_READ = "solution files of HiGHS, Gurobi, CBC, GLPK and SCIP, and CSV files of names and numbers"
+_READ = "solution files of HiGHS, Gurobi, CPLEX, CBC, GLPK and SCIP, and CSV files of names and numbers"
 #: A line of a GLPK report: what is read of it has columns of its own.
 _GLPK_NAME = slice(7, 19)
 _GLPK_VALUE = slice(23, 36)
@@ -142,6 +143,36 @@ def _without_ranges(found: Mapping[str, float], rows: Sequence[str]) -> dict[str
     """Values without those of variables that Gurobi adds for rows with two sides."""
     added = {f"MPS_Rg{name}" for name in rows} | {f"Rg{name}" for name in rows}
     return {name: number for name, number in found.items() if name not in added}
+
+
+def _cplex(lines: Sequence[str], names: Any) -> PrintedSolution:
+    """CPLEX's XML: values and reduced costs of variables, duals of rows; ``writeLevel`` 3 leaves out zeros."""
+    try:
+        root = ElementTree.fromstring("\n".join(lines))
+    except ElementTree.ParseError as error:
+        raise InputError(f"solution must be whole, got XML that ends or breaks: {error}") from None
+    several = root.findall("CPLEXSolution") if root.tag == "CPLEXSolutions" else [root]
+    if len(several) != 1:
+        raise InputError(f"solution must be one, got a pool of {len(several)}: keep one <CPLEXSolution> in the file")
+    root = several[0]
+    if root.tag != "CPLEXSolution":
+        raise InputError(
+            f"solution must be a file of a solver that is known, got XML of <{root.tag}>; read are {_READ}"
+        )
+    header = root.find("header")
+    said = {} if header is None else header.attrib
+    variables, rows = root.findall("variables/variable"), root.findall("linearConstraints/constraint")
+    if not variables:
+        raise _none(f"its status is {said.get('solutionStatusString', 'missing')}")
+    values = _attributes(variables, "value")
+    prices, reduced = _attributes(rows, "dual"), _attributes(variables, "reducedCost")
+    return PrintedSolution(values, prices, reduced, zeros=said.get("writeLevel") == "3")
+
+
+def _attributes(elements: Iterable[ElementTree.Element], key: str) -> dict[str, float]:
+    """Numbers of elements by their names, where they have one."""
+    held = (each.attrib for each in elements if key in each.attrib)
+    return {each.get("name", "?"): _number(each[key], f"{key}={each[key]}") for each in held}
 
 
 def _scip(lines: Sequence[str], names: Any) -> PrintedSolution:
@@ -272,6 +303,7 @@ _FORMS: Iterable[tuple[str, Callable[..., PrintedSolution | None]]] = (
     (r"Columns$", _highs_table),
     (r"# (Solution|Objective)", _gurobi),
     (r"\{", _gurobi_json),
+    (r"<(\?xml|CPLEXSolution)", _cplex),
     (r"solution status:|objective value:|no solution", _scip),
     (r"(Optimal|Stopped|Infeasible|Integer infeasible|Unbounded)\b.*objective value", _cbc),
     (r"Problem:", _glpk),

@@ -26,8 +26,8 @@ def read_solution(file: str | os.PathLike[str], qp: QP) -> Named:
     Parameters
     ----------
     file : path
-        A solution file of HiGHS, Gurobi, CBC, GLPK or SCIP, whatever it is called; or a CSV file of two columns, names
-        and numbers: of variables their values, of rows their multipliers.
+        A solution file of HiGHS, Gurobi, CPLEX, CBC, GLPK or SCIP, whatever it is called; or a CSV file of two columns,
+        names and numbers: of variables their values, of rows their multipliers.
     qp : QP
         With names.
 

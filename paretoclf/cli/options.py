@@ -172,8 +172,8 @@ f = (sum_i y_i alpha_i k(x_i, x)) / lambda + b; alpha0 is lambda b. With --betwe
 With --suite a Python function is judged on problems whose exact optima are known. A Python file, PAIRS.py, has a list
 `pairs` of (problem, solution): a cvxpy.Problem and its values, or what else `verify` takes; each is judged in a line.
 MODEL.mps (or .qps, .lp, also with .gz) is a program of any modelling system: SOLUTION is the file of a solution that
-HiGHS, Gurobi, CBC, GLPK or SCIP wrote, with duals where it has any, or a CSV file of names and numbers: values of its
-variables and, where they are to be judged, multipliers of its rows.
+HiGHS, Gurobi, CPLEX, CBC, GLPK or SCIP wrote, with duals where it has any, or a CSV file of names and numbers: values
+of its variables and, where they are to be judged, multipliers of its rows.
 The exit status is 0 if everything is proved optimal to --tol, 1 if something is proved not to be, 2 if the input cannot
 be read, 3 if nothing is refuted but something is undecided."""
 

@@ -15,10 +15,17 @@ from paretoclf.checking.program_solutions import of_result, read_solution
 
 pytest.importorskip("highspy")
 
-#: Files that HiGHS 1.16, Gurobi 13.0.3, CBC of PuLP 2.9, GLPK 5.0 and SCIP (pyscipopt 6.3) wrote for the programs.
+#: Files that HiGHS 1.16, Gurobi 13.0.3, CPLEX 22.2, CBC of PuLP 2.9, GLPK 5.0 and SCIP (pyscipopt 6.3) wrote.
 STORED = Path(__file__).resolve().parents[1] / "stored" / "solutions"
-WITH_DUALS = ["highs.sol", "highs_pretty.sol", "cbc_all.sol", "glpk.sol", "glpk_raw.sol", "gurobi.json"]
-MINIMISED = ["highs_min.sol", "highs_pretty_min.sol", "cbc_all_min.sol", "glpk_min.sol", "glpk_raw_min.sol"]
+WITH_DUALS = ["highs.sol", "highs_pretty.sol", "cbc_all.sol", "glpk.sol", "glpk_raw.sol", "gurobi.json", "cplex.sol"]
+MINIMISED = [
+    "highs_min.sol",
+    "highs_pretty_min.sol",
+    "cbc_all_min.sol",
+    "glpk_min.sol",
+    "glpk_raw_min.sol",
+    "cplex_min.sol",
+]
 WITHOUT = ["highs_sparse.sol", "cbc.sol", "scip.sol", "gurobi.sol"]
 
 #: The optimum and its multipliers, by hand: a unit of BUDGET is X, 3 - 1; of the bound of Y it is 2.5 - 2.
@@ -83,6 +90,7 @@ def test_a_dual_that_is_changed_is_wrong(goods, tmp_path, name):
         "highs_pretty.sol": (r" 2  BUDGET", " 2.5  BUDGET"),
         "cbc_all.sol": (r"(BUDGET +6 +)2\n", r"\g<1>2.5\n"),
         "glpk.sol": (r"(BUDGET .*)  2 \n", r"\g<1>2.5 \n"),
+        "cplex.sol": (r'dual="2"', 'dual="2.5"'),
     }[name]
     assert len(re.findall(changed[0], text)) == 1
     (tmp_path / name).write_text(re.sub(*changed, text))
@@ -96,6 +104,19 @@ def test_a_value_that_is_changed_is_not_optimal(goods, tmp_path, name):
     lines[number] = re.sub(r"\b5\b", "4", lines[number], count=1)
     (tmp_path / name).write_text("\n".join(lines))
     assert pc.verify(goods, tmp_path / name).status == "not optimal"
+
+
+def test_cplex_leaves_out_zeros_where_its_write_level_says_so(goods, tmp_path):
+    """The reduced cost of W is -1, and left out with its value: no row says anything of it."""
+    values, duals = read_solution(STORED / "cplex_sparse.sol", goods)
+    assert (values, duals["BUDGET"], "bound of W" in duals) == (VALUES, 2.0, False)
+    assert pc.verify(goods, STORED / "cplex_sparse.sol").status == "optimal"
+    text = (STORED / "cplex_sparse.sol").read_text()
+    (tmp_path / "p.sol").write_text(text.replace('writeLevel="3"', 'writeLevel="1"'))
+    with pytest.raises(pc.InputError, match="must have a number for each variable, got none for 'W'"):
+        pc.verify(goods, tmp_path / "p.sol")
+    (tmp_path / "p.sol").write_text(text.replace('dual="1"', 'dual="3"'))
+    assert pc.verify(goods, tmp_path / "p.sol").status == "not optimal"
 
 
 def test_rows_with_two_sides_and_names_of_both_kinds(tmp_path):
@@ -121,6 +142,19 @@ def test_rows_with_two_sides_and_names_of_both_kinds(tmp_path):
         ("Optimal - objective value 2\n 0 X 1\n", "must have a number, a name, a value and a dual in each line"),
         ("s bas 1 1 f f 5\nj 1 b 2 0\n", "must have the 4 variables of the program, got 1"),
         ("Problem: goods\nRows: 4\n", "a file without one: it has no table of columns"),
+        (
+            "<?xml version='1.0'?>\n<osrl/>",
+            "a solver that is known, got XML of <osrl>; read are solution files of HiGHS",
+        ),
+        ("<CPLEXSolution>\n <variables>\n", "must be whole, got XML that ends or breaks: no element found"),
+        (
+            '<CPLEXSolution>\n <header solutionStatusString="infeasible"/>\n</CPLEXSolution>',
+            "a file without one: its status is infeasible",
+        ),
+        (
+            "<CPLEXSolutions><CPLEXSolution/><CPLEXSolution/></CPLEXSolutions>",
+            "must be one, got a pool of 2: keep one <CPLEXSolution> in the file",
+        ),
         ("X,1\nX,2\n", "must have each name once, got 'X' twice"),
         ("X,1\nQ,2\n", "must have names of the program, got 'Q'"),
     ],
