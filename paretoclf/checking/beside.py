@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from paretoclf.checking.multipliers import dual_error
+from paretoclf.checking.multipliers import OPPOSITE, dual_error
 from paretoclf.common.checks import Array, Mask, real_array
 from paretoclf.common.errors import InputError
 from paretoclf.common.tables import SHOWN, listing, rounded_up
@@ -52,6 +52,8 @@ class JudgedPoints(Report):
         Which of the points were given. The others lie between two of them.
     sense : {1, -1}
         -1 where the objective is maximised.
+    opposite : bool
+        Whether multipliers that are wrong are right with the opposite sign.
     """
 
     t: Array
@@ -66,6 +68,7 @@ class JudgedPoints(Report):
     parameters: Mapping[str, Array] = field(default_factory=dict)
     given: Mask = field(default_factory=lambda: np.zeros(0, dtype=np.bool_), repr=False)
     sense: int = field(default=1, repr=False)
+    opposite: bool = field(default=False, repr=False)
 
     @property
     def open(self) -> float:
@@ -192,6 +195,8 @@ class JudgedPoints(Report):
         at = {name: each[first] for name, each in self.parameters.items()}
         where = f"t = {self.t[first]:.6g}{those(at)}"
         said = f"{said}; the first that is not, at {where}: {self._said[first]}"
+        if self.opposite and self.reasons[first] == "wrong dual":
+            said = f"{said}. {OPPOSITE}"
         if not self._all_given_are_optimal():
             return said
         return (
@@ -281,6 +286,7 @@ def judge_beside(
     uncertainty = _uncertainty(path, at) / sizes
     if not isinstance(path, ConePath):
         uncertainty = np.maximum(uncertainty, path.proof.residual.max(initial=0.0))
+    wrong = [place for place, off in zip(places, dual, strict=True) if off > tol]
     return JudgedPoints(
         t=at,
         excess=excess,
@@ -294,6 +300,7 @@ def judge_beside(
         parameters=_numbers_along(path, at),
         given=np.isin(at, knots),
         sense=path.program.sense,
+        opposite=_right_with_opposite_sign(path, theirs, wrong, tol),
     )
 
 
@@ -334,6 +341,14 @@ def _dual_error(path: ProblemPath | ConePath, t: float, duals: Mapping[str, Arra
     """Residual of multipliers as those of an optimum, beside the path's own."""
     x, own = path.compiled(t)
     return dual_error(path.program, t, x, duals, own)
+
+
+def _right_with_opposite_sign(
+    path: ProblemPath | ConePath, duals: Mapping[str, Array], wrong: Sequence[tuple[float, int, float]], tol: float
+) -> bool:
+    """Whether minus the multipliers pass at every place where they themselves are wrong."""
+    minus = {name: -value for name, value in duals.items()}
+    return bool(wrong) and all(_dual_error(path, t, _on_piece(minus, piece, share)) <= tol for t, piece, share in wrong)
 
 
 def _at_knots(value: Any, name: str, shape: tuple[int, ...]) -> Array:

@@ -19,6 +19,9 @@ from paretoclf.engine.reduction.program import ProgramLine
 from paretoclf.engine.reduction.program import between as between_ends
 from paretoclf.proof.programs.row_units import Units
 
+#: What is said of multipliers that are right but for their sign.
+OPPOSITE = "With the opposite sign they are right"
+
 
 def dual_error(line: ProgramLine, t: float, x: Array, duals: Mapping[str, Array], own: Array | None = None) -> float:
     """Residual of multipliers, given by name, as those of an optimum: signs, products with slacks, stationarity.

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from paretoclf.checking.engine_points import engine_points
-from paretoclf.checking.multipliers import dual_error
+from paretoclf.checking.multipliers import OPPOSITE, dual_error
 from paretoclf.checking.of_problem import judge_problem
 from paretoclf.checking.program_solutions import read_point
 from paretoclf.common.checks import Array, check_vector
@@ -37,11 +38,54 @@ def judge_arrays(qp: QP, x: Any, y: Any, tol: float) -> ProblemProof:
     tol : float
     """
     x, y = read_point(x, y, qp)
-    own = None if y is None else _entries(y, qp, 1)
-    proof = _named(qp, judge_problem(holding(qp, _entries(x, qp, 0), own), tol))
-    if y is None or proof.status != "optimal":
+    point = _entries(x, qp, 0)
+    if y is None:
+        return _named(qp, judge_problem(holding(qp, point, None), tol))
+    own = _entries(y, qp, 1)
+    multipliers = _by_name(qp, y)
+    missing = _missing(qp, multipliers)
+    if _are_bounds(missing, qp):
+        own += _reduced_costs(qp, point, own, missing)
+    proof = _named(qp, judge_problem(holding(qp, point, own), tol))
+    if proof.status != "optimal":
         return proof
-    return proof.with_multipliers(_dual_error(qp, _entries(x, qp, 0), _by_name(qp, y)))
+    error = _dual_error(qp, point, multipliers)
+    if missing and error <= tol:  # those that were chosen are none of the certificate's
+        proof = replace(proof, certificate=replace(proof.certificate, multipliers={}))
+    words = _said_of(missing, qp)
+    if error > tol and _dual_error(qp, point, {name: -value for name, value in multipliers.items()}) <= tol:
+        words = f"{OPPOSITE}: OSQP's sign is meant, positive where an upper side holds. {words}".rstrip()
+    return proof.with_multipliers(error, words)
+
+
+def _missing(qp: QP, given: Mapping[str, Array]) -> list[int]:
+    """Rows without a multiplier."""
+    return [row for row, key in enumerate(qp.keys[1]) if key not in given]
+
+
+def _are_bounds(rows: Sequence[int], qp: QP) -> bool:
+    """Whether these are rows, and all of them bounds of variables."""
+    names = set() if qp.names is None else {f"bound of {name}" for name in qp.names[0]}
+    return bool(rows) and names.issuperset(qp.names[1][row] for row in rows)
+
+
+def _reduced_costs(qp: QP, x: Array, y: Array, rows: Sequence[int]) -> Array:
+    """Multipliers of bounds that make the gradient vanish, beside those of the other rows."""
+    gradient = qp.sense * (qp.P @ x + qp.q) + qp.A.T @ y
+    own = sp.csr_array(qp.A)[list(rows)]
+    found = np.zeros(y.size)
+    found[list(rows)] = -gradient[own.indices] / own.data
+    return found
+
+
+def _said_of(missing: Sequence[int], qp: QP) -> str:
+    """Say which multipliers were not given."""
+    if not missing:
+        return ""
+    if _are_bounds(missing, qp):
+        return f"Reduced costs that were not given, {len(missing)}, are worked out from the duals of the rows."
+    names = ", ".join([qp.row(row) for row in missing[:3]] + ["..."] * (len(missing) > 3))
+    return f"Multipliers of {names} were not given: they are those that suit the others best."
 
 
 def _named(qp: QP, proof: ProblemProof) -> ProblemProof:

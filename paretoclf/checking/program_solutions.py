@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import os
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +29,9 @@ def read_solution(file: str | os.PathLike[str], qp: QP) -> Named:
     ----------
     file : path
         A solution file of HiGHS, Gurobi, CPLEX, CBC, GLPK or SCIP, whatever it is called; or a CSV file of two columns,
-        names and numbers: of variables their values, of rows their multipliers.
+        names and numbers: of variables their values, of rows their multipliers. With a header it may have a column of
+        multipliers beside the values: ``dual`` with OSQP's signs, or ``price``, the derivatives that solvers print. A
+        line ``*,0`` says that variables that are left out are 0.
     qp : QP
         With names.
 
@@ -77,31 +81,104 @@ def _of_printed(found: PrintedSolution, qp: QP) -> Named:
 
 
 def _of_table(text: str, qp: QP) -> Named:
-    """Values and multipliers from a table of names and numbers."""
+    """Values and multipliers from a table: of names and numbers, or with a column of multipliers beside the values."""
     rows = [row for row in csv.reader(text.splitlines()) if row]
     variables, constraints = (dict(zip(*pair, strict=True)) for pair in zip(qp.keys, qp.names, strict=True))
-    known = {*variables, *constraints, *qp.names[0], *qp.names[1]}
-    if rows and len(rows[0]) == 2 and rows[0][0].strip() not in known and _number(rows[0][1]) is None:
-        rows = rows[1:]  # a header
-    found: Named = ({}, {})
+    known = {OTHERS, *variables, *constraints, *qp.names[0], *qp.names[1]}
+    columns = _TableColumns()
+    if rows and len(rows[0]) >= 2 and rows[0][0].strip() not in known and _number(rows[0][1]) is None:
+        columns = _TableColumns.of(rows.pop(0))
+    values, duals = dict[str, float](), dict[str, float]()
+    rest = None
     for row in rows:
-        name = row[0].strip()
-        if len(row) != 2 or _number(row[1]) is None:
-            raise InputError(f"solution must have a name and a number in each line, got {','.join(row)!r:.100}")
+        name, value, multiplier = columns.cells(row, qp)
         if name not in known:
             raise InputError(f"solution must have names of the program, got {name!r:.100}")
+        if name == OTHERS:
+            rest = value
+            continue
         key = meant_by(name, variables, constraints)
         if key is None:
             raise InputError(f"solution must say x:{name} or row:{name}, which are two, got {name!r:.100}")
-        of_variables, of_constraints = found
         if key in variables:
-            own, name = of_variables, variables[key]
+            _put_once(values, variables[key], value)
+            name = f"bound of {variables[key]}"
+            multiplier = multiplier if name in constraints.values() else None
         else:
-            own, name = of_constraints, constraints[key]
-        if name in own:
-            raise InputError(f"solution must have each name once, got {name!r:.100} twice")
-        own[name] = _number(row[1]) or 0.0
-    return found
+            name = constraints[key]
+            multiplier = value if columns.multiplier is None else multiplier
+        _put_once(duals, name, multiplier)
+    missing = [name for name in qp.names[0] if name not in values]
+    if missing and rest is None:
+        raise InputError(
+            f"solution must have a number for each variable, got none for {missing[0]!r:.100}: where variables that "
+            f"are 0 are left out, a line '{OTHERS},0' says so"
+        )
+    return {**values, **dict.fromkeys(missing, rest or 0.0)}, duals
+
+
+def _put_once(own: dict[str, float], name: str, number: float | None) -> None:
+    """Keep a number, if there is one, under a name that has none yet."""
+    if number is None:
+        return
+    if name in own:
+        raise InputError(f"solution must have each name once, got {name!r:.100} twice")
+    own[name] = number
+
+
+#: A name in a table that stands for all variables that it leaves out.
+OTHERS = "*"
+
+#: What the header of a table calls multipliers with OSQP's signs, and derivatives of the value, as solvers print them.
+_MULTIPLIERS = ("dual", "multiplier", "y", "lambda")
+_PRICES = ("price", "shadow price", "reduced cost", "marginal", "pi", "rc")
+_VALUES = ("value", "x", "primal", "final value", "level", "activity", "solution")
+
+
+@dataclass(frozen=True)
+class _TableColumns:
+    """Where a table has values and multipliers, beside the names in its first column."""
+
+    width: int = 2
+    value: int = 1
+    multiplier: int | None = None
+    price: bool = False
+
+    @classmethod
+    def of(cls, header: Sequence[str]) -> _TableColumns:
+        """Read a header; of two columns the words do not matter."""
+        if len(header) == 2:
+            return cls()
+        words = [" ".join(cell.lower().replace("_", " ").split()) for cell in header]
+        places = {word: place for place, word in enumerate(words)}
+        values = [places[word] for word in _VALUES if word in places]
+        multipliers = [places[word] for word in (*_MULTIPLIERS, *_PRICES) if word in places]
+        if len(values) != 1 or len(multipliers) != 1:
+            raise InputError(
+                "solution must have columns name,value,dual (multipliers with OSQP's signs) or name,value,price "
+                f"(derivatives of the value, as solvers print them), got {','.join(header)!r:.100}"
+            )
+        return cls(len(header), values[0], multipliers[0], words[multipliers[0]] in _PRICES)
+
+    def cells(self, row: Sequence[str], qp: QP) -> tuple[str, float | None, float | None]:
+        """Name, value and multiplier of a row; None where there is none."""
+        if len(row) != self.width:
+            more = "; a third column needs a header, name,value,dual" if len(row) > self.width == 2 else ""
+            raise InputError(f"solution must have a name and a number in each line, got {','.join(row)!r:.100}{more}")
+        if self.multiplier is None:
+            return row[0].strip(), _needed(row, self.value), None
+        value, multiplier = (_needed(row, k) if row[k].strip() else None for k in (self.value, self.multiplier))
+        if self.price and multiplier is not None:
+            multiplier *= -qp.sense
+        return row[0].strip(), value, multiplier
+
+
+def _needed(row: Sequence[str], place: int) -> float:
+    """The number of a cell."""
+    number = _number(row[place])
+    if number is None:
+        raise InputError(f"solution must have a name and a number in each line, got {','.join(row)!r:.100}")
+    return number
 
 
 def _number(text: str) -> float | None:

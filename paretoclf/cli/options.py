@@ -173,7 +173,7 @@ With --suite a Python function is judged on problems whose exact optima are know
 `pairs` of (problem, solution): a cvxpy.Problem and its values, or what else `verify` takes; each is judged in a line.
 MODEL.mps (or .qps, .lp, also with .gz) is a program of any modelling system: SOLUTION is the file of a solution that
 HiGHS, Gurobi, CPLEX, CBC, GLPK or SCIP wrote, with duals where it has any, or a CSV file of names and numbers: values
-of its variables and, where they are to be judged, multipliers of its rows.
+of its variables and, where they are to be judged, multipliers of its rows; a line `*,0` for variables left out.
 The exit status is 0 if everything is proved optimal to --tol, 1 if something is proved not to be, 2 if the input cannot
 be read, 3 if nothing is refuted but something is undecided."""
 

@@ -166,6 +166,93 @@ def test_what_holds_no_solution_of_the_program_is_refused(goods, tmp_path, text,
     assert "p.sol" in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("header", "sign", "program"),
+    [
+        ("name,value,dual", 1, "goods.lp"),
+        (",x,Shadow Price", 1, "goods.lp"),  # it is maximised: both conventions are one
+        ("name,value,dual", 1, "goods_min.lp"),
+        ("Name,Final Value,reduced_cost", -1, "goods_min.lp"),
+    ],
+)
+def test_a_table_may_have_a_column_of_multipliers(tmp_path, header, sign, program):
+    qp = pc.QP.from_file(STORED / program)
+    lines = [header, "X,1,0", f"Y,5,{0.5 * sign}", "Z,0.5,", f"W,0,{-1 * sign}"]
+    lines += [f"BUDGET,6,{2 * sign}", "NEED,5,0", f"TIE,0.5,{sign}", "A_VERY_LONG_NAME_OF_A_ROW,,0"]
+    file = tmp_path / "table.csv"
+    file.write_text("\n".join(lines))
+    values, duals = read_solution(file, qp)
+    assert values == VALUES
+    assert {name: number for name, number in duals.items() if number} == {k: v for k, v in DUALS.items() if v}
+    assert pc.verify(qp, file).status == "optimal"
+    file.write_text("\n".join(lines).replace(f"BUDGET,6,{2 * sign}", f"BUDGET,6,{3 * sign}"))
+    assert pc.verify(qp, file).status == "not optimal"
+
+
+def test_a_file_of_solvers_signs_has_them_read_where_its_column_says_price(tmp_path):
+    qp = pc.QP.from_file(STORED / "goods_min.lp")
+    file = tmp_path / "table.csv"
+    lines = "X,1,\nY,5,-0.5\nZ,0.5,\nW,0,1\nBUDGET,,-2\nTIE,,-1\nNEED,,0\n"
+    file.write_text("name,value,dual\n" + lines)
+    assert "wrong dual" in repr(pc.verify(qp, file))
+    assert "With the opposite sign they are right" in pc.verify(qp, file).explain()
+    file.write_text("name,value,price\n" + lines)
+    assert pc.verify(qp, file).passes()
+
+
+def test_reduced_costs_that_are_missing_are_worked_out(goods, tmp_path):
+    file = tmp_path / "table.csv"
+    values = "X,1\nY,5\nZ,.5\nW,0\n"
+    file.write_text(values + "BUDGET,2\nTIE,1\nNEED,0\nA_VERY_LONG_NAME_OF_A_ROW,0\n")
+    found = pc.verify(goods, file)
+    said = "Reduced costs that were not given, 3, are worked out from the duals of the rows."
+    assert (found.status, found.explain().endswith(said)) == ("optimal", True)
+    assert max(found.certificate.multipliers.values(), default=0.0) < 1e-9
+    of_bounds = [np.abs(row.multiplier).tolist() for row in found.conditions if "bound" in row.name]
+    assert np.sort(np.concatenate(of_bounds))[-2:].tolist() == [1.0, 2.0]
+    file.write_text(values + "BUDGET,2.9\nTIE,1\nNEED,0\nA_VERY_LONG_NAME_OF_A_ROW,0\n")
+    assert pc.verify(goods, file).status == "not optimal"  # of X nothing but 0 would do
+    file.write_text(values + "BUDGET,2\n")
+    said = pc.verify(goods, file).explain()
+    assert ("Multipliers of NEED, TIE, A_VERY_LONG_NAME_OF_A_ROW, ... were not" in said, "prove" in said) == (
+        True,
+        False,
+    )
+    file.write_text(values)
+    assert "not given" not in pc.verify(goods, file).explain()
+
+
+@pytest.mark.parametrize(
+    "lines", ["X,1\nY,5\nZ,0.5\n*,0\n", "*,0\nX,1\nY,5\nZ,0.5\n", "name,value,dual\n*,0,\nX,1,\nY,5,\nZ,.5,\n"]
+)
+def test_a_table_that_leaves_out_zeros_says_so(goods, tmp_path, lines):
+    file = tmp_path / "table.csv"
+    file.write_text(lines)
+    assert read_solution(file, goods) == (VALUES, {})
+    assert pc.verify(goods, file).status == "optimal"
+    file.write_text(re.sub(r"\*,0,?\n", "", lines))
+    with pytest.raises(
+        pc.InputError, match=r"got none for 'W': where variables that are 0 are left out, a line '\*,0'"
+    ):
+        pc.verify(goods, file)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("X,1,0\nY,5,0\n", r"in each line, got 'X,1,0'; a third column needs a header, name,value,dual"),
+        ("name,value,status\nX,1,B\n", "must have columns name,value,dual .* got 'name,value,status'"),
+        ("name,value,dual\nX,1\n", "must have a name and a number in each line, got 'X,1'"),
+        ("name,value,dual\nX,1,B\n", "must have a name and a number in each line, got 'X,1,B'"),
+        ("name,value,dual\nX,1,0\nX,1,0\n", "must have each name once, got 'X' twice"),
+    ],
+)
+def test_a_table_that_is_torn_is_refused(goods, tmp_path, text, said):
+    (tmp_path / "table.csv").write_text(text)
+    with pytest.raises(pc.InputError, match=said):
+        pc.verify(goods, tmp_path / "table.csv")
+
+
 def test_a_file_needs_names(tmp_path):
     shutil.copy(STORED / "highs.sol", tmp_path)
     with pytest.raises(pc.InputError, match="must be arrays for a QP without names, got a file"):

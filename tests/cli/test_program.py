@@ -63,7 +63,7 @@ def test_nothing_but_the_answer_reaches_standard_output(tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("X,4\nY,2\n", "x must have a number for each variable, got none for 'Z'"),
+        ("X,4\nY,2\n", "must have a number for each variable, got none for 'Z': where variables that are 0 are left"),
         ("X,4\nY,2\nZ,1\nW,0\n", "must have names of the program, got 'W'"),
         ("X,4\nX,4\n", "must have each name once, got 'X' twice"),
         ("X,4\nY,two\n", "must have a name and a number in each line, got 'Y,two'"),

@@ -119,6 +119,9 @@ def test_somebodys_path_is_judged_with_its_multipliers():
     report = pc.verify(path, points)
     assert "not optimal" in report.verdicts
     assert "wrong dual" in report.reasons
+    assert repr(report).endswith("wrong dual. With the opposite sign they are right")
+    points["y"][0] = 2.0 * points["y"][0]
+    assert "opposite" not in repr(pc.verify(path, points))
 
 
 def test_a_maximisation_has_the_users_value():
@@ -152,6 +155,10 @@ def test_verify_tells_right_points_from_wrong_ones():
     assert (wrong.status, wrong.passes(), right.passes()) == ("not optimal", False, True)
     assert "not optimal to 1e-08: wrong dual" in repr(wrong)
     assert "Not optimal: wrong dual, multipliers that were given are off by" in wrong.explain()
+    assert wrong.explain().endswith(
+        "With the opposite sign they are right: OSQP's sign is meant, positive where an upper side holds."
+    )
+    assert "opposite" not in pc.verify(qp, x, -2.0 * y).explain() + right.explain()
     assert max(wrong.certificate.multipliers.values()) > 1e-3
     inside = np.linalg.lstsq(A[:7], (np.maximum(low, -9) + np.minimum(high, 9))[:7] / 2, rcond=None)[0]
     assert pc.verify(qp, inside).status == "not optimal"

@@ -67,7 +67,7 @@ class ProblemProof:
         For an infeasible problem: constraints that contradict each other, with the size of their multipliers, the
         largest first.
     words : str
-        What `explain` says where there is no certificate.
+        What `explain` says where there is no certificate, and else of multipliers that were given.
     tol : float
         Tolerance of the verdict.
     dual : float
@@ -89,11 +89,11 @@ class ProblemProof:
         """Whether the point is proved optimal to ``tol``, and multipliers that were given with it."""
         return self.status == "optimal"
 
-    def with_multipliers(self, dual: float) -> ProblemProof:
+    def with_multipliers(self, dual: float, words: str = "") -> ProblemProof:
         """The verdict on a point together with multipliers that are so far from optimal ones; nan is not known."""
         if self.status != "optimal" or dual <= self.tol:
-            return replace(self, dual=dual)
-        return replace(self, dual=dual, status="not optimal" if dual > self.tol else "undecided")
+            return replace(self, dual=dual, words=words)
+        return replace(self, dual=dual, words=words, status="not optimal" if dual > self.tol else "undecided")
 
     @property
     def _wrong_dual(self) -> bool:
@@ -110,12 +110,11 @@ class ProblemProof:
             return self.words
         tol = self.tol if tol is None else tol
         said = f"{self.certificate.explain(tol)}{self._beside(tol)}"
-        if self.dual <= tol:
-            return said
         if self.dual > tol:
-            off = f"multipliers that were given are off by {self.dual:.1e} of their terms"
-            return f"{said} Not optimal: wrong dual, {off}."
-        return f"{said} Undecided: the multipliers could not be judged."
+            said += f" Not optimal: wrong dual, multipliers that were given are off by {self.dual:.1e} of their terms."
+        elif not self.dual <= tol:
+            said += " Undecided: the multipliers could not be judged."
+        return f"{said} {self.words}".rstrip()
 
     def _beside(self, tol: float) -> str:
         """Name bounds of the optimal value from other points that are better than those of the point that is judged."""
