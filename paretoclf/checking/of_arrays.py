@@ -50,7 +50,9 @@ def judge_arrays(qp: QP, x: Any, y: Any, tol: float) -> ProblemProof:
     if proof.status != "optimal":
         return proof
     error = _dual_error(qp, point, multipliers)
-    if missing and error <= tol:  # those that were chosen are none of the certificate's
+    if (
+        proof.certificate is not None and missing and error <= tol
+    ):  # those that were chosen are none of the certificate's
         proof = replace(proof, certificate=replace(proof.certificate, multipliers={}))
     words = _said_of(missing, qp)
     if error > tol and _dual_error(qp, point, {name: -value for name, value in multipliers.items()}) <= tol:

@@ -43,6 +43,16 @@ _ENTRY = re.compile(r"\n(?!\s|\d+ *\|)")
 #: Lines of a log that say nothing of the file.
 _FRAME = ("Running HiGHS", "Includes third-party", "ERROR:   Parser error reading")
 
+#: A row of an LP file that begins with its number, and may end with another.
+_NUMBER_FIRST = re.compile(
+    r"\s*((?P<name>[^\s:]+)\s*:)?\s*(?P<number>[+-]?[\d.]+(e[+-]?\d+)?|[+-]?inf\w*)\s*(?P<first>[<>=]+)"
+    r"\s*(?P<terms>[^<>=]*[a-z_][^<>=]*?)\s*((?P<last>[<>=]+)\s*(?P<bound>[^<>=\s]+))?\s*",
+    re.IGNORECASE,
+)
+
+#: How a comparison reads from the other end.
+_MIRRORED = {"<": ">=", "<=": ">=", "=<": ">=", ">": "<=", ">=": "<=", "=>": "<=", "=": "="}
+
 #: A number and a name in an LP file.
 _LP_NUMBER = re.compile(r"(?<![\w.])(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 _LP_NAME = re.compile(r"[A-Za-z_!#$%&(),;?@'`{}~\"][\w!#$%&(),.;?@'`{}~\"]*")
@@ -89,7 +99,8 @@ def read_program(file: Path, moves: Mapping[str, str]) -> dict[str, Any]:
     model, log = _read(highspy, file, content, ending)
     _check_log(log, file)
     if model is None:
-        raise InputError(f"file must be a program that HiGHS reads, got {file}: {_in_one_line(log) or 'it is empty'}")
+        said = f"{_in_one_line(log) or 'it is empty'}{_rows_to_write(log, text)}"
+        raise InputError(f"file must be a program that HiGHS reads, got {file}: {said}")
     if ending == ".lp":
         _check_names(file, text, list(model.lp_.col_names_))
     found = _arrays(model.lp_, model.hessian_, highspy, file, said)
@@ -144,6 +155,22 @@ def _in_one_line(log: str) -> str:
     lines = [line.strip() for line in log.splitlines() if not re.match(r"\s*\d*\s*\|", line)]
     sentences = [line for line in lines if not line.startswith(_FRAME)]
     return " ".join(" ".join(sentences).split())
+
+
+def _rows_to_write(log: str, text: str) -> str:
+    """How a row of an LP file that begins with a number is written, where HiGHS stops at one."""
+    place = re.search(r"--> .*:(\d+):\d+", log)
+    if place is None:
+        return ""
+    row = _NUMBER_FIRST.fullmatch(text.split("\n")[int(place[1]) - 1].split("\\")[0])
+    if row is None:
+        return ""
+    name = f"{row['name']}: " if row["name"] else ""
+    written = f"{name}{row['terms']} {_MIRRORED.get(row['first'], row['first'])} {row['number']}"
+    if row["last"]:
+        other = f"{row['name']}_other: " if row["name"] else ""
+        written += f" and {other}{row['terms']} {row['last']} {row['bound']}, as two rows"
+    return f"; a row has one side, and its number last: write {written}"
 
 
 def _check_names(file: Path, whole: str, columns: list[str]) -> None:

@@ -319,6 +319,28 @@ def test_what_highs_says_of_an_lp_file_is_passed_on_with_line_and_column(read, c
         read(LP.replace(before, after), "two.lp")
 
 
+@pytest.mark.parametrize(
+    ("row", "written"),
+    [
+        ("c1: 1 <= x + y <= 4", "c1: x + y >= 1\nc1_other: x + y <= 4"),
+        ("  -4.5e0>=x - 2 y >= -5 \\ why", "x - 2 y <= -4.5e0\nx - 2 y >= -5"),
+        ("c1: 1 <= x + y", "c1: x + y >= 1"),
+        ("c1: 4 = x + y", "c1: x + y = 4"),
+    ],
+)
+def test_a_row_that_begins_with_its_number_is_refused_with_the_row_to_write(read, row, written):
+    """HiGHS stops there; what is to be written instead means the same, by the values of the rows."""
+    with pytest.raises(pc.errors.InputError, match="a row has one side, and its number last: write ") as caught:
+        read(LP.replace("c1: x + y >= 4", row), "two.lp")
+    said = str(caught.value).partition("number last: write ")[2].removesuffix(", as two rows")
+    assert said.split(" and ") == written.split("\n")
+    qp = read(LP.replace("c1: x + y >= 4", said.replace(" and ", "\n")), "two.lp")
+    numbers = {"4.5": (-np.inf, -4.5, -5, np.inf), "<= 4": (1, np.inf, -np.inf, 4), ": 1": (1, np.inf), "4 =": (4, 4)}
+    expected = next(value for key, value in numbers.items() if key in row)
+    sides = np.stack([qp.l[: len(expected) // 2], qp.u[: len(expected) // 2]], axis=1)
+    assert sides.ravel().tolist() == list(expected)
+
+
 def test_an_lp_file_that_says_things_twice_is_read_as_their_sum(read):
     qp = read(LP.replace("x + y >= 4", "x + 2 y + x - 1.5e0y >= 4"), "two.lp")
     assert qp.A.toarray()[0].tolist() == [2, 0.5]
