@@ -60,6 +60,8 @@ def moved_number(program: Mapping[str, Any], words: Any) -> MovedNumber:
     ([1.0, 0.0], 8.0)
     """
     kind, colon, name = words.partition(":") if isinstance(words, str) else ("", "", "")
+    if colon and kind == "range":
+        raise InputError(f"moves must say lower:{name} or upper:{name}, the two sides of a range, got {words!r:.100}")
     if not colon or kind not in KINDS:
         raise InputError(f"moves must say what moves as {_SAID}, got {words!r:.100}")
     if kind == "cost":

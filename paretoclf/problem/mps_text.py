@@ -210,8 +210,10 @@ def _without_set(line: TextLine, said: Said) -> list[str]:
         line.refuse(f"{line.section} must have a set and one or two rows with numbers, got {len(fields)} fields")
     if len(fields) % 2 == 0:
         return fields
-    if fields[0] in said.rows:
-        line.refuse(f"the set {fields[0]} has the name of a row: which is meant?")
+    if fields[0] in said.rows and line.section != "RANGES":  # of ranges the set is always there
+        line.refuse(
+            f"the set {fields[0]} has the name of a row: which is meant? Call the set {line.section} in all lines"
+        )
     _one_set(line, said, fields[0])
     return fields[1:]
 

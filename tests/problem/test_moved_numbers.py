@@ -128,6 +128,7 @@ def test_a_compressed_file_is_read_as_the_plain_one(tmp_path, file):
     ("words", "said"),
     [
         ("rhs:SPAN", "lower:SPAN or upper:SPAN, as this row has two sides"),
+        ("range:SPAN", "must say lower:SPAN or upper:SPAN, the two sides of a range, got 'range:SPAN'"),
         ("rhs:BUDGE", "got 'rhs:BUDGE': is BUDGET meant"),
         ("BUDGET", "as rhs:ROW, cost:VARIABLE, lower:NAME or upper:NAME, got 'BUDGET'"),
         (3, "as rhs:ROW, cost:VARIABLE, lower:NAME or upper:NAME, got 3"),

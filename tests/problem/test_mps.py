@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -89,6 +91,22 @@ def test_a_solution_is_verified_by_names(read):
     assert "SPAN (upper bound)" in wrong.explain()
     budget = pc.ranges(qp, progress=False)["BUDGET"].rows[0]
     assert (budget.price, budget.lower, budget.upper) == pytest.approx((2, 2, 9))
+
+
+@pytest.mark.parametrize("name", ["SPAN", "BUDGET", "NEED"])
+@pytest.mark.parametrize("more", ["", "    NEED    2.0"])
+def test_a_set_of_ranges_may_have_the_name_of_a_row(read, name, more):
+    """It stands in every line, so that the fields say what is meant; of right-hand sides HiGHS reads something else."""
+    qp = read(FILE.replace("RNG       SPAN      3.0", f"{name}       SPAN      3.0{more}"))
+    assert qp.l[:4].tolist() == [-np.inf, 1, 0.5, 1]
+    assert qp.u[:4].tolist() == [6, 3 if more else np.inf, 0.5, 4]
+
+
+def test_a_right_hand_side_whose_set_has_a_rows_name_is_read_after_the_remedy(read):
+    wrong = FILE.replace("    RHS   ", "    SPAN  ")
+    with pytest.raises(pc.errors.InputError, match="Call the set RHS in all lines"):
+        read(wrong)
+    assert read(re.sub(r"(?m)^    SPAN  ", "    RHS   ", wrong)).u[0] == 6
 
 
 @pytest.mark.parametrize("ending", ["mps", "qps", "QPS"])

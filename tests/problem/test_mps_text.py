@@ -118,7 +118,11 @@ REFUSED = {
     "a right-hand side of a row that is not there": ((16, " RHS gap 3"), 16, "the row gap in RHS is not defined"),
     "a right-hand side twice": ((16, " RHS cap 3"), 16, "a duplicate of line 15, cap"),
     "two sets": ((16, " OTHER both 3"), 16, "RHS has two sets, RHS and OTHER"),
-    "a set that is a row": ((16, " cap both 3"), 16, "the set cap has the name of a row"),
+    "a set that is a row": (
+        (16, " cap both 3"),
+        16,
+        "the set cap has the name of a row: which is meant? Call the set RHS",
+    ),
     "one field": ((16, " both"), 16, "RHS must have a set and one or two rows"),
     "six fields": ((16, " RHS both 3 cap 1 need"), 16, "RHS must have a set and one or two rows"),
     "ranges without a set": ((18, " cap 2"), 18, "RANGES must have a set"),
