@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import paretoclf as pc
+from paretoclf.checking.program_solutions import read_solution
 from paretoclf.common.checks import number_from_text
 from paretoclf.common.errors import InputError
+from paretoclf.problem.integers import RELAX
 
 #: A number of the program, and the two between which it goes.
 _BETWEEN = re.compile(r"(?P<words>.+)=(?P<first>[^=]+?)\.\.(?P<last>[^=]+)")
@@ -59,12 +61,30 @@ def read_direction(texts: Sequence[str] | None) -> dict[str, float]:
     return found
 
 
-def program_that_moves(file: str, words: Sequence[str]) -> pc.QP:
-    """Read the program, with these of its numbers as parameters that have their words for names."""
+def read_qp(file: str, integers: str | None, words: Sequence[str] = ()) -> pc.QP:
+    """Read the program, with these of its numbers as parameters that have their words for names.
+
+    Parameters
+    ----------
+    file : path
+    integers : "relax", path or None
+        What ``--integers`` says: they are relaxed, or fixed at the solution in this file.
+    words : sequence of str
+    """
+    how: Any = integers
+    if integers not in (None, RELAX):
+        how, _ = read_solution(str(integers), pc.QP.from_file(file, integers="relax"))
     try:
-        return pc.QP.from_file(file, moves={each: each for each in words})
+        return pc.QP.from_file(file, moves={each: each for each in words}, integers=how)
     except InputError as error:
-        raise InputError(re.sub(r"^moves must", "--move must", str(error))) from None
+        said = re.sub(r"^moves must", "--move must", str(error))
+        raise InputError(re.sub(r"^integers must", f"--integers {integers} must", said)) from None
+
+
+def head_of(file: str, integers: str | None, qp: pc.QP) -> str:
+    """Line that says which program it is that an answer is about."""
+    how = "" if integers is None else ", integers relaxed" if integers == RELAX else f", integers fixed at {integers}"
+    return f"{file}{how}: {qp!r}"
 
 
 def _add(found: dict[str, Any], words: str, how: Any) -> None:

@@ -203,6 +203,7 @@ examples:
   paretoclf ranges model.mps --report --csv report.csv
   paretoclf ranges model.mps --of CAP1,X7 --csv ranges.csv
   paretoclf ranges model.lp.gz --json > ranges.json
+  paretoclf ranges mixed.mps --integers gurobi.sol
   paretoclf ranges model.mps --prove ranges.proof.json && paretoclf check ranges.proof.json"""
 
 DERIVATIVES = """\
@@ -322,7 +323,17 @@ def _csv(output: argparse._ArgumentGroup) -> None:
 def _model(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     """The program itself."""
     parser.add_argument("model", metavar="MODEL", help="a linear or quadratic program: .mps, .qps or .lp, or with .gz")
-    return parser.add_argument_group("numbers of the program")
+    group = parser.add_argument_group("numbers of the program")
+    _integers(group)
+    return group
+
+
+def _integers(group: argparse._ArgumentGroup, of: str = "") -> None:
+    group.add_argument(
+        "--integers",
+        metavar="relax|SOLUTION",
+        help=f"{of}any numbers between their bounds, or those of a solution file",
+    )
 
 
 def _ranges(parser: argparse.ArgumentParser) -> None:
@@ -357,7 +368,9 @@ def _plane(parser: argparse.ArgumentParser) -> None:
 
 def _trace(parser: argparse.ArgumentParser) -> None:
     _data(parser)
-    _move(parser.add_argument_group("program"), "WHAT=FROM..TO", f"a number of the program that moves. {WORDS}")
+    program = parser.add_argument_group("program")
+    _move(program, "WHAT=FROM..TO", f"a number of the program that moves. {WORDS}")
+    _integers(program)
     model = parser.add_argument_group("model")
     _kernel(model)
     model.add_argument(
@@ -590,6 +603,7 @@ def _verify(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="of MODEL.mps alone: which rows contradict each other, none of which can be left out",
     )
+    _integers(judging, "of MODEL.mps: ")
     judging.add_argument("--path", action="store_true", help="with --suite: it is FUNCTION(X, y, start, stop), a path")
     _output(parser)
 

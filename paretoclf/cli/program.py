@@ -7,10 +7,10 @@ from pathlib import Path
 
 import paretoclf as pc
 from paretoclf.cli.files import to_json
+from paretoclf.cli.moves import head_of, read_qp
 from paretoclf.common.errors import InputError
 from paretoclf.common.tolerances import CERTIFY
 from paretoclf.problem.mps import ending_of
-from paretoclf.problem.qp import QP
 
 
 def is_program(name: str) -> bool:
@@ -24,14 +24,20 @@ def run_program(args: argparse.Namespace) -> int:
         return _run_conflict(args)
     if args.solution is None:
         raise InputError("SOLUTION must be given beside a program: a solver's file, or a CSV file of names and values")
-    qp = QP.from_file(args.file)
+    qp = read_qp(args.file, args.integers)
     proof = pc.verify(qp, args.solution, tol=CERTIFY if args.tol is None else args.tol)
     if args.json:
-        fields = {"file": args.file, "solution": args.solution, "tolerance": proof.tol, "verdict": proof.status}
+        fields = {
+            "file": args.file,
+            "integers": args.integers,
+            "solution": args.solution,
+            "tolerance": proof.tol,
+            "verdict": proof.status,
+        }
         bounds = {"lower": proof.lower, "upper": proof.upper, "explanation": proof.explain()}
         print(to_json({"version": pc.__version__, **fields, **bounds}))
     else:
-        print(f"{args.file}: {qp!r}\n{proof!r}\n{proof.explain()}")
+        print(f"{head_of(args.file, args.integers, qp)}\n{proof!r}\n{proof.explain()}")
     return {"optimal": 0, "undecided": 3}.get(proof.status, 1)
 
 
@@ -39,11 +45,12 @@ def _run_conflict(args: argparse.Namespace) -> int:
     """Print which rows contradict each other: 0 if none do, 1 if there is a conflict."""
     if args.solution is not None:
         raise InputError("--conflict asks for no SOLUTION: give the program alone")
-    qp = QP.from_file(args.file)
+    qp = read_qp(args.file, args.integers)
     found = pc.conflict(qp)
     if args.json:
         rows = found.records()
-        print(to_json({"version": pc.__version__, "file": args.file, "conflict": bool(rows), "rows": rows}))
+        head = {"version": pc.__version__, "file": args.file, "integers": args.integers}
+        print(to_json(head | {"conflict": bool(rows), "rows": rows}))
     else:
-        print(f"{args.file}: {qp!r}\n{found!r}")
+        print(f"{head_of(args.file, args.integers, qp)}\n{found!r}")
     return 1 if len(found) else 0

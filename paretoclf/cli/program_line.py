@@ -8,7 +8,7 @@ from typing import Any
 
 import paretoclf as pc
 from paretoclf.cli.files import staged, to_json
-from paretoclf.cli.moves import program_that_moves, read_moves
+from paretoclf.cli.moves import head_of, read_moves, read_qp
 from paretoclf.cli.table_files import text_table, write_csv
 from paretoclf.common.errors import InputError
 from paretoclf.path.base.path import OnSegments
@@ -19,7 +19,7 @@ from paretoclf.path.programs.problem_path import ProblemPath
 def trace_program(args: argparse.Namespace) -> int:
     """Run the subcommand on a program; return its exit status."""
     moves = read_moves(args.move)
-    qp = program_that_moves(args.source, list(moves))
+    qp = read_qp(args.source, args.integers, list(moves))
     start, stop = ({words: ends[k] for words, ends in moves.items()} for k in (0, 1))
     path = pc.trace(qp, start=start, stop=stop, progress=False if args.json or args.quiet else None)
     rows = list(point_rows(path))
@@ -29,9 +29,9 @@ def trace_program(args: argparse.Namespace) -> int:
     if args.csv is not None:
         write_csv(args.csv, rows)
     if args.json:
-        print(to_json(report(path, args.source, rows) | {"files": files}))
+        print(to_json(report(path, args.source, rows) | {"integers": args.integers, "files": files}))
     elif not args.quiet:
-        print(text(path, rows, f"{args.source}: {qp!r}", files))
+        print(text(path, rows, head_of(args.source, args.integers, qp), files))
     return 0
 
 

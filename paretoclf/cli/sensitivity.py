@@ -10,7 +10,7 @@ import numpy as np
 
 import paretoclf as pc
 from paretoclf.cli.files import to_json
-from paretoclf.cli.moves import program_that_moves, read_direction, read_moves
+from paretoclf.cli.moves import head_of, read_direction, read_moves, read_qp
 from paretoclf.cli.prove import with_scripts
 from paretoclf.cli.table_files import text_table, write_csv
 from paretoclf.common.errors import InputError
@@ -18,7 +18,7 @@ from paretoclf.common.errors import InputError
 
 def run_ranges(args: argparse.Namespace) -> int:
     """Run ``paretoclf ranges``; return its exit status."""
-    qp = pc.QP.from_file(args.model)
+    qp = read_qp(args.model, args.integers)
     names = None if args.of is None else [name for text in args.of for name in text.split(",")]
     found = pc.ranges(qp, of=names, progress=False if args.json else None)
     rows = found.report() if args.report else found.records()
@@ -26,11 +26,17 @@ def run_ranges(args: argparse.Namespace) -> int:
         write_csv(args.csv, rows)
     proof = _proved(found, args)
     if args.json:
-        head = {"version": pc.__version__, "model": args.model, "value": found.value, **proof}
+        head = {
+            "version": pc.__version__,
+            "model": args.model,
+            "integers": args.integers,
+            "value": found.value,
+            **proof,
+        }
         print(to_json(head | {"rows": rows}))
     else:
         tables = _as_report(rows) if args.report else text_table(rows, _RANGES)
-        print(f"{args.model}: {qp!r}\n{tables}\n{found._title()}")
+        print(f"{head_of(args.model, args.integers, qp)}\n{tables}\n{found._title()}")
         _say(proof)
     return 0
 
@@ -72,16 +78,22 @@ def _as_report(rows: list[dict[str, Any]]) -> str:
 def run_derivatives(args: argparse.Namespace) -> int:
     """Run ``paretoclf derivatives``; return its exit status."""
     direction = read_direction(args.move)
-    qp = program_that_moves(args.model, list(direction))
+    qp = read_qp(args.model, args.integers, list(direction))
     found: Any = pc.derivatives(qp, direction)
     proof = _proved(found, args)
     if args.json:
         sides = {"left": found.left, "right": found.right}
         told = {name: None if side is None else dict(vars(side)) for name, side in sides.items()}
-        head = {"version": pc.__version__, "model": args.model, "direction": direction, "value": found.value}
+        head = {
+            "version": pc.__version__,
+            "model": args.model,
+            "integers": args.integers,
+            "direction": direction,
+            "value": found.value,
+        }
         print(to_json(head | told | proof))
     else:
-        print(f"{args.model}: {qp!r}\n{found!r}")
+        print(f"{head_of(args.model, args.integers, qp)}\n{found!r}")
         _say(proof)
     return 0
 
@@ -91,7 +103,7 @@ def run_plane(args: argparse.Namespace) -> int:
     moves = read_moves(args.move)
     if len(moves) != 2:
         raise InputError(f"--move must be given twice, for the two sides of the rectangle, got {len(moves)}")
-    qp = program_that_moves(args.model, list(moves))
+    qp = read_qp(args.model, args.integers, list(moves))
     found = pc.plane(qp, moves, progress=False if args.json else None)
     rows = [row | {"value": found.value({name: row[name] for name in moves})} for row in found.records()]
     if args.csv is not None:
@@ -100,10 +112,10 @@ def run_plane(args: argparse.Namespace) -> int:
         found.save(args.out)
     outside = [_outside(each) for each in found.outside]
     if args.json:
-        head = {"version": pc.__version__, "model": args.model, "proved": bool(found.proof.passes())}
-        print(to_json(head | {"regions": rows, "outside": outside}))
+        head = {"version": pc.__version__, "model": args.model, "integers": args.integers}
+        print(to_json(head | {"proved": bool(found.proof.passes())} | {"regions": rows, "outside": outside}))
     else:
-        print(_told(found, rows, f"{args.model}: {qp!r}"))
+        print(_told(found, rows, head_of(args.model, args.integers, qp)))
     return 0
 
 

@@ -36,6 +36,8 @@ def run_verify(args: argparse.Namespace) -> int:
         return run_pairs(args)
     if args.file is not None and is_program(args.file):
         return run_program(args)
+    if args.integers is not None:
+        raise InputError(f"--integers belongs to a program, a file that ends in .mps, .qps or .lp, got {args.file}")
     if args.conflict:
         raise InputError(f"--conflict belongs to a program, a file that ends in .mps, .qps or .lp, got {args.file}")
     if args.solution is not None:

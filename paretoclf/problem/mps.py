@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from paretoclf.common.checks import Array
 from paretoclf.common.errors import InputError
 from paretoclf.common.quiet import quiet
+from paretoclf.problem.integers import without_integers
 from paretoclf.problem.moved_numbers import moved_number
 from paretoclf.problem.mps_text import LineError, Said, check_mps
 
@@ -71,8 +72,10 @@ def ending_of(name: str) -> str | None:
     return ENDINGS.get(Path(lower).suffix)
 
 
-def read_program(file: Path, moves: Mapping[str, str]) -> dict[str, Any]:
+def read_program(file: Path, moves: Mapping[str, str], integers: Any = None) -> dict[str, Any]:
     """Read the arguments of a `paretoclf.QP` from a file; ``moves`` has the numbers that are parameters, by words.
+
+    What becomes of integers is said by `paretoclf.problem.integers.without_integers`; by default they are refused.
 
     Raises
     ------
@@ -99,11 +102,13 @@ def read_program(file: Path, moves: Mapping[str, str]) -> dict[str, Any]:
     model, log = _read(highspy, file, content, ending)
     _check_log(log, file)
     if model is None:
-        said = f"{_in_one_line(log) or 'it is empty'}{_rows_to_write(log, text)}"
-        raise InputError(f"file must be a program that HiGHS reads, got {file}: {said}")
+        why = f"{_in_one_line(log) or 'it is empty'}{_rows_to_write(log, text)}"
+        raise InputError(f"file must be a program that HiGHS reads, got {file}: {why}")
     if ending == ".lp":
         _check_names(file, text, list(model.lp_.col_names_))
-    found = _arrays(model.lp_, model.hessian_, highspy, file, said)
+    lp = model.lp_
+    bounds = _bounds_of(lp, highspy, file, said, integers)
+    found = _arrays(lp, model.hessian_, highspy, file, bounds, said)
     if said is not None:
         found["maximise"] = bool(said.maximise)  # HiGHS takes some of the words for none
     moved = {name: moved_number(found, words) for name, words in moves.items()}
@@ -191,17 +196,45 @@ def _check_names(file: Path, whole: str, columns: list[str]) -> None:
             )
 
 
-def _arrays(lp: Any, hessian: Any, highspy: Any, file: Path, said: Said | None) -> dict[str, Any]:
+def _bounds_of(lp: Any, highspy: Any, file: Path, said: Said | None, integers: Any) -> tuple[Array, Array]:
+    """Bounds of variables, of which none is an integer any more."""
+    names = list(lp.col_names_)
+    low, high = np.array(lp.col_lower_), np.array(lp.col_upper_)
+    kinds = dict(enumerate(lp.integrality_))
+    whole = [j for j, kind in kinds.items() if kind != highspy.HighsVarType.kContinuous]
+    for j in whole:
+        if kinds[j] != highspy.HighsVarType.kInteger:
+            raise InputError(
+                f"file must hold a convex program, got the semi-continuous {names[j]} in {file}: say in the file that "
+                "it is 0, or between its bounds"
+            )
+        if integers is None:
+            raise InputError(
+                f"file must hold a convex program, got the integer {names[j]} in {file}: from_file(..., "
+                f"integers='relax') or --integers relax lets integers be any numbers between their bounds; in place of "
+                "'relax', values of a solution (of --integers its file) fix them"
+            )
+    if not whole:
+        return low, high
+
+    def is_bounded(name: str) -> bool:
+        return said is None or any(said.bound_at(name, side) is not None for side in "lu")
+
+    own = without_integers([names[j] for j in whole], (low[whole], high[whole]), integers, is_bounded)
+    low[whole], high[whole] = own
+    return low, high
+
+
+def _arrays(
+    lp: Any, hessian: Any, highspy: Any, file: Path, variables: tuple[Array, Array], said: Said | None
+) -> dict[str, Any]:
     """Matrices, vectors and names of a model; bounds of variables are the last rows."""
     n, m = lp.num_col_, lp.num_row_
     columns = list(lp.col_names_) or [f"x{j}" for j in range(n)]
     rows = list(lp.row_names_) or [f"row{i}" for i in range(m)]
-    whole = [columns[j] for j, kind in enumerate(lp.integrality_) if kind != highspy.HighsVarType.kContinuous]
-    if whole:
-        raise InputError(f"file must hold a convex program, got the integer {whole[0]} in {file}")
     by_columns = lp.a_matrix_.format_ == highspy.MatrixFormat.kColwise
     stored = (sp.csc_array if by_columns else sp.csr_array)(_entries(lp.a_matrix_), shape=(m, n))
-    low, high = np.array(lp.col_lower_), np.array(lp.col_upper_)
+    low, high = variables
     for j in np.flatnonzero(low > high).tolist():
         _refuse_crossed(columns[j], (low[j], high[j]), file, said)
     bounded = np.flatnonzero(np.isfinite(low) | np.isfinite(high))

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -120,7 +120,12 @@ class QP:
             object.__setattr__(self, name, value)
 
     @classmethod
-    def from_file(cls, file: AnyFile, moves: Mapping[str, str] | None = None) -> QP:
+    def from_file(
+        cls,
+        file: AnyFile,
+        moves: Mapping[str, str] | None = None,
+        integers: Literal["relax"] | Mapping[str, float] | None = None,
+    ) -> QP:
         r"""Read a linear or quadratic program from an MPS, QPS or LP file, by HiGHS (``pip install paretoclf[mps]``).
 
         Bounds of variables become the last rows, which are called ``bound of`` the variable. A bound of 1e20 is none,
@@ -133,13 +138,16 @@ class QP:
         moves : mapping of str to str, optional
             Parameters by name, each with the number of the file that it is: ``"rhs:ROW"``, ``"cost:VARIABLE"``,
             ``"lower:NAME"`` or ``"upper:NAME"`` of a row or a variable. Its value in the file is where it stays.
+        integers : "relax", or mapping of str to float, optional
+            Integers, which have no path, may be any number between their bounds, or are fixed where a solution has
+            them; by default they are refused.
 
         Raises
         ------
         InputError
-            If it cannot be read, or has integers; or if it would be read as something else than what it says: HiGHS
-            warns of it, a name is not defined, a number is there twice or is none. The message has the line. If moves
-            name a number that the file does not have.
+            If it cannot be read, or has integers of which nothing is said; or if it would be read as something else
+            than what it says: HiGHS warns of it, a name is not defined, a number is there twice or is none. The message
+            has the line. If moves name a number that the file does not have.
 
         Examples
         --------
@@ -156,7 +164,7 @@ class QP:
         """
         from paretoclf.problem.mps import read_program  # few programs come in files
 
-        return cls(**read_program(Path(file), {} if moves is None else moves))
+        return cls(**read_program(Path(file), {} if moves is None else moves, integers))
 
     @property
     def sense(self) -> int:
