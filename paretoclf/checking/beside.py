@@ -104,6 +104,7 @@ class JudgedPoints(Report):
             dual={"multipliers": dual, "dual program: multipliers": max(0.0, dual - left)},
             shortfall=max(0.0, certain) * scale.size,
             relative_to=scale,
+            tol=self.tol,
         )
 
     @cached_property

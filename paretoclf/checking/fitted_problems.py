@@ -32,6 +32,21 @@ from paretoclf.solve.judging.cone_proof import judge_alone
 from paretoclf.solve.models.lazily import cp
 from paretoclf.solve.models.model import Model
 
+#: What a row of a sample is called, by the label of its constraint.
+ROWS = {
+    "residuals": "its residual",
+    "above the tube": "above the tube",
+    "below the tube": "below the tube",
+    "margin": "its margin",
+    "slack": "its slack",
+}
+
+
+def _named(worst: str) -> str:
+    """Name a row of samples as people do, by its sample."""
+    label, _, number = worst.rpartition(" ")
+    return f"sample {number}, {ROWS[label]}" if label in ROWS and number.isdecimal() else worst
+
 
 @dataclass(frozen=True)
 class FittedProblem:
@@ -68,7 +83,7 @@ class FittedProblem:
         True
         """
         found = judge_alone(Model.of(self.problem), numbers, tol).certificate
-        found = replace(found, multipliers={}, kernel_rounding=self.kernel_rounding)
+        found = replace(found, multipliers={}, kernel_rounding=self.kernel_rounding, worst=_named(str(found.worst)))
         if not found.off_by > LOOSE:
             return found
         return replace(found, note=f"{found.note} {self.hint}".strip())
@@ -120,7 +135,11 @@ def quantile_regression(
     b = cp.Variable(name="b") if intercept else 0.0
     residuals = u - v == y - X @ w - b
     above, below = u >= 0, v >= 0
-    labelled = [residuals.set_label("residuals"), above.set_label("above"), below.set_label("below")]
+    labelled = [
+        residuals.set_label("residuals"),
+        above.set_label("above the plane"),
+        below.set_label("below the plane"),
+    ]
     loss = quantile * (shares @ u) + (1.0 - quantile) * (shares @ v)
     return cp.Problem(cp.Minimize(loss + penalty(w, alpha, 1.0)), labelled)
 
@@ -133,7 +152,7 @@ def support_vector_regression(F: Samples, y: Array, caps: Array, epsilon: float)
     residuals = y - F @ w - b
     reach, slack = epsilon + xi, xi >= 0
     above, below = residuals <= reach, -residuals <= reach
-    labelled = [above.set_label("above"), below.set_label("below"), slack.set_label("slack")]
+    labelled = [above.set_label("above the tube"), below.set_label("below the tube"), slack.set_label("slack")]
     return cp.Problem(cp.Minimize(cp.sum_squares(w) / 2.0 + caps @ xi), labelled)
 
 

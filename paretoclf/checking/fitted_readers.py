@@ -216,7 +216,7 @@ def _svr(estimator: Any, data: FittedOn) -> Iterator[tuple[FittedProblem, Row]]:
     r = y - gram.factor @ w - b
     above, below = r - epsilon, -r - epsilon
     numbers = {"w": w, "b": b, "xi": np.maximum(0.0, np.maximum(above, below))}
-    numbers |= {"above": np.maximum(c, 0.0), "below": np.maximum(-c, 0.0), "slack": caps - np.abs(c)}
+    numbers |= {"above the tube": np.maximum(c, 0.0), "below the tube": np.maximum(-c, 0.0), "slack": caps - np.abs(c)}
     violated = [above[c < caps], -above[c > 0.0], below[c > -caps], -below[c < 0.0]]
     stop = _violation_stop(estimator, violated, gram, c)
     problem = support_vector_regression(gram.factor, y, caps, epsilon)

@@ -133,7 +133,7 @@ class Verification(Report):
             numbers |= {"lower": certificate.dual_value, "upper": certificate.primal_value}
             numbers |= {"gap": certificate.gap, "residual": certificate.residual}
             words = {"optimal": verdict == "optimal", "verdict": verdict}
-            explained = {"off_by": certificate.off_by, "explanation": certificate.explain(self.tol)}
+            explained = {"off_by": certificate.off_by, "explanation": certificate.explain()}
             yield {**numbers, **words, **explained}
 
     def __repr__(self) -> str:
@@ -156,7 +156,7 @@ class Verification(Report):
 
     def _explained(self, k: int) -> str:
         """Say the number of a solution, and explain its certificate."""
-        return f"#{k}: {self.certificates[k].explain(self.tol)}"
+        return f"#{k}: {self.certificates[k].explain()}"
 
     def _between(self) -> list[str]:
         """Lines on the segments between solutions: counts of verdicts, and the first of each that is not optimal."""

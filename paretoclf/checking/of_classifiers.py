@@ -48,7 +48,8 @@ def judge_rows(read: Given, chosen: float | None, between: bool) -> Verification
         if between and not one_problem(first, formulation):
             raise InputError(f"between must be False: solutions[{k}] is of another problem than solutions[0]")
         rows.append(row)
-        certificates.append(replace(certificate, note=" ".join(filter(None, notes))))
+        at = max(tol, certificate.off_by) if k in promises else tol
+        certificates.append(replace(certificate, note=" ".join(filter(None, notes)), tol=at))
     segments: tuple[Stretch, ...] = ()
     if between:
         segments = stretches(first, rows, tol) if read.path is None else stretches_of(read.path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 
 import cvxpy as cp
@@ -238,6 +239,36 @@ def test_a_model_that_ran_out_of_rounds_is_not_optimal(machine, y):
     report = pc.verify(3.0 * A + 1.0, y, fit)
     assert report.verdicts == ["not optimal"], report
     assert "if fit was given sample_weight, give it here, too" in report[0].explain() or "MultiTask" in repr(fit)
+
+
+def test_rows_of_a_regression_are_called_by_their_samples():
+    """The sample that is named has the multiplier of one beyond the tube, and is not there: by its own residual."""
+    fit = SVR(kernel="linear", epsilon=0.1, tol=1e-6).fit(A, T)
+    fit._intercept_ = fit.intercept_ = fit.intercept_ + 0.5
+    found = pc.verify(A, T, fit)[0]
+    sample, side = re.fullmatch(r"sample (\d+), (above|below) the tube", found.worst).groups()
+    r = (1.0 if side == "above" else -1.0) * (T - A @ np.ravel(fit.coef_) - fit.intercept_)[int(sample)]
+    multiplier = (1.0 if side == "above" else -1.0) * dict(zip(fit.support_, fit.dual_coef_[0], strict=True))[
+        int(sample)
+    ]
+    assert found.worst_side == f"slack {0.1 + max(0.0, abs(r) - 0.1) - r:.3g}, multiplier {multiplier:.6g}"
+    machine = OneClassSVM(nu=0.2, kernel="linear").fit(A)
+    machine.intercept_ = machine.intercept_ - 0.5
+    assert re.search(r"Worst: sample \d+, its (margin|slack) \(", pc.verify(A, None, machine)[0].explain())
+
+
+def test_a_model_that_passes_at_its_own_tolerance_is_said_to_be_optimal():
+    fit = SVR(kernel="linear", epsilon=0.1).fit(A, T)
+    report = pc.verify(A, T, fit)
+    said = report[0].explain()
+    assert (report[0].passes(), report[0].passes(1e-8), report[0].verdict()) == (True, False, "optimal")
+    assert ("Not optimal" in said, f"It is proved to {report[0].off_by:.1e}, and no closer" in said) == (False, True)
+    assert "(tolerance 1e-03)" in said
+    assert "Not optimal" in report[0].explain(1e-8)
+    signs = np.where(A[:, 0] > 0, 1, -1)  # by its rule, and not by its value
+    kept = pc.verify(A, signs, LogisticRegression(C=1e4, max_iter=10**4).fit(A, signs))
+    assert kept[0].off_by > kept.tol
+    assert (kept[0].passes(), "Not optimal" in repr(kept) + kept[0].explain()) == (True, False)
 
 
 def test_several_targets_and_models_with_folds():

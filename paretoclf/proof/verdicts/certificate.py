@@ -88,6 +88,8 @@ class Certificate(Tabular):
         The numbers there.
     note : str
         What `explain` adds about the problem that was judged, such as that its kernel is an approximation.
+    tol : float
+        Tolerance of the verdict, unless another one is asked for.
     """
 
     primal_value: float
@@ -107,6 +109,7 @@ class Certificate(Tabular):
     worst: Any = ""
     worst_side: str = ""
     note: str = ""
+    tol: float = CERTIFY
 
     def times(self, unit: float) -> Certificate:
         """A certificate with all values in another unit."""
@@ -209,11 +212,12 @@ class Certificate(Tabular):
         """Whether rounding alone can make the gap."""
         return abs(self.gap * self.scale) <= self.rounding
 
-    def passes(self, tol: float = CERTIFY) -> bool:
+    def passes(self, tol: float | None = None) -> bool:
         """Whether every residual is at most tol, and the gap too or what rounding explains of it (never for nan).
 
         What rounding of the kernel values can make of the dual value must be at most tol as well.
         """
+        tol = self.tol if tol is None else tol
         return self.holds(tol) and not self._of_other_values(tol)
 
     def holds(self, tol: float = CERTIFY) -> bool:
@@ -224,18 +228,20 @@ class Certificate(Tabular):
         """Whether the rounding of the kernel values decides."""
         return self.kernel_rounding > tol * self.scale
 
-    def verdict(self, tol: float = CERTIFY) -> str:
+    def verdict(self, tol: float | None = None) -> str:
         """Sort into one of the classes of `VERDICTS`.
 
         ``"optimal"``: proved to tol. ``"not optimal"``: refuted, because a constraint is violated by more than tol, or
         the value is off by more (`refuted`). ``"undecided"``: neither, and `explain` says what is missing.
         """
+        tol = self.tol if tol is None else tol
         if self.passes(tol):
             return "optimal"
         return "not optimal" if self.refuted > tol else "undecided"  # rounding of kernel values refutes nothing
 
-    def explain(self, tol: float = CERTIFY) -> str:
+    def explain(self, tol: float | None = None) -> str:
         """Say in words what was checked and what is worst."""
+        tol = self.tol if tol is None else tol
         lines = [f"{self._bounds(tol)} (relative gap {self.gap:.1e})."]
         failed = {text: value for text, value in self.checks.items() if not value <= tol}
         verdict = self.verdict(tol)
@@ -243,6 +249,8 @@ class Certificate(Tabular):
             how = "Optimal" if abs(self.gap) <= tol else "Optimal up to rounding, which makes the gap"
             what = "every KKT residual" if self.dual or self.slackness else "every violation of a constraint"
             lines.append(f"{how}: {what} is at most {self.residual:.1e} (tolerance {tol:.0e}).")
+            if self.off_by > CERTIFY:
+                lines.append(f"It is proved to {self.off_by:.1e}, and no closer.")
         else:
             said = verdict.capitalize()
             for text, value in sorted(failed.items(), key=lambda kv: -kv[1]):

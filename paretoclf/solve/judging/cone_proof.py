@@ -215,7 +215,7 @@ def certify_problem(
     judged = judge_problem(model, numbers, compiled, bounds)
     compiled.check_convex(tol * judged.certificate.scale)
     lower, upper = bounds.lower + compiled.offset, bounds.upper + compiled.offset
-    certificate = judged.certificate
+    certificate = replace(judged.certificate, tol=tol)
     unabsorbed = compiled.by_variable(bounds.unabsorbed)
     status, conditions = certificate.verdict(tol), tuple(judged.conditions)
     proof = ProblemProof(status, lower, upper, certificate, conditions, unabsorbed, tol=tol)
