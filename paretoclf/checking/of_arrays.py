@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from paretoclf.checking.engine_points import engine_points
 from paretoclf.checking.multipliers import OPPOSITE, dual_error
 from paretoclf.checking.of_problem import judge_problem
+from paretoclf.checking.program_claims import CLAIMS
 from paretoclf.checking.program_solutions import read_point
 from paretoclf.common.checks import Array, check_vector
 from paretoclf.common.errors import InputError
@@ -32,11 +33,19 @@ def judge_arrays(qp: QP, x: Any, y: Any, tol: float) -> ProblemProof:
     qp : QP
         The program, its parameters where its arrays stand.
     x : array of shape (n,), or mapping of the names of the variables to numbers
-        Or what has both: a solution file of a solver, a CSV file, or an ``OptimizeResult``.
+        Or what has both: a solution file of a solver, a CSV file, an ``OptimizeResult``, or a result of OSQP. Or a
+        claim, ``"infeasible"`` or ``"unbounded"``.
     y : array of shape (m,), mapping of names of rows to numbers, or None
         Multipliers. Rows that a mapping leaves out are not judged: they get the multipliers that suit the others best.
     tol : float
     """
+    if x is None:
+        raise InputError(
+            "verify(qp, x, y) needs a point: an array, values by names, a solution file, a result of linprog or OSQP, "
+            "'infeasible' or 'unbounded'"
+        )
+    if isinstance(x, str) and x in CLAIMS:
+        return CLAIMS[x](qp, tol)
     x, y = read_point(x, y, qp)
     point = _entries(x, qp, 0)
     if y is None:
@@ -133,6 +142,8 @@ def _entries(given: Any, qp: QP, which: int) -> Array:
     size = (qp.q.size, qp.A.shape[0])[which]
     if not isinstance(given, Mapping):
         return check_vector(given, size, name)
+    if qp.names is None and list(given) == [name]:  # as path.at(t).variables has it
+        return check_vector(given[name], size, name)
     if qp.names is None:
         raise InputError(f"{name} must be an array of shape ({size},): this QP has no names, got a mapping")
     known = qp.names[which]

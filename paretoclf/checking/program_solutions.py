@@ -243,8 +243,35 @@ def of_result(given: Any, qp: QP) -> tuple[Array, Array | None]:
     return x, y
 
 
+def is_operator_splitting(given: Any) -> bool:
+    """Whether this is what OSQP returns, by what it has: x, y and its status; nothing is imported for that."""
+    return all(hasattr(given, name) for name in ("x", "y", "info")) and hasattr(given.info, "status")
+
+
+def of_operator_splitting(given: Any) -> tuple[Any, Any]:
+    """Point and multipliers of a result of OSQP.
+
+    Raises
+    ------
+    InputError
+        If it claims that there is no solution, or has multipliers elsewhere, as ProxQP's results have.
+    """
+    status = str(given.info.status)
+    if hasattr(given, "z"):
+        raise InputError("solution must be x and y, with OSQP's signs, got a result that has further multipliers in z")
+    for word, claim in (("primal infeasible", "infeasible"), ("dual infeasible", "unbounded")):
+        if word in status:
+            raise InputError(
+                f"solution must be there, got a result with status {status!r}: verify(qp, {claim!r}) judges that claim"
+            )
+    return given.x, given.y
+
+
 def read_point(given: Any, y: Any, qp: QP) -> tuple[Any, Any]:
-    """The point and multipliers that `verify` is given, read where they are a file or a result of SciPy."""
+    """The point and multipliers that `verify` is given, read where they are a file or a result of SciPy or OSQP."""
+    if is_operator_splitting(given):
+        x, own = of_operator_splitting(given)
+        return x, own if y is None else y
     if isinstance(given, str | os.PathLike):
         values, duals = read_solution(given, qp)
         return values, (duals or None) if y is None else y

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 import paretoclf as pc
+from paretoclf.checking.program_claims import CLAIMS
 from paretoclf.cli.files import to_json
 from paretoclf.cli.moves import head_of, read_qp
 from paretoclf.common.errors import InputError
@@ -38,7 +39,8 @@ def run_program(args: argparse.Namespace) -> int:
         print(to_json({"version": pc.__version__, **fields, **bounds}))
     else:
         print(f"{head_of(args.file, args.integers, qp)}\n{proof!r}\n{proof.explain()}")
-    return {"optimal": 0, "undecided": 3}.get(proof.status, 1)
+    right = "optimal" if args.solution not in CLAIMS else args.solution
+    return {right: 0, "undecided": 3}.get(proof.status, 1)
 
 
 def _run_conflict(args: argparse.Namespace) -> int:

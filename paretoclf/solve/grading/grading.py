@@ -28,6 +28,7 @@ import numpy as np
 from paretoclf.common.checks import check_positive_number
 from paretoclf.common.errors import InputError, SolveError
 from paretoclf.common.tolerances import CERTIFY, HOMEWORK
+from paretoclf.problem.qp import QP
 from paretoclf.proof.verdicts.evidence import Condition
 from paretoclf.solve.grading.claims import Judgement, judge_infeasible, judge_ray
 from paretoclf.solve.grading.homework import DualGrade, grade_dual
@@ -184,6 +185,11 @@ def grade(
     Weaker: at r = 1 its value is 0.25, the primal's 0.5. With half of power(y, 2) in the objective, all are equal.
     """
     tol = check_positive_number(tol, "tol")
+    if isinstance(problem, QP):
+        raise InputError(
+            f"problem must be a cvxpy.Problem, got {problem!r}: verify(qp, x, y, tol={tol:g}) judges a point of a QP "
+            "and its multipliers, verify(qp, 'infeasible') and 'unbounded' such a claim"
+        )
     _check_one_answer(values=values, dual=dual, ray=ray)
     if dual is not None:
         _check_alone("dual", duals=duals)

@@ -1,0 +1,65 @@
+"""Claims that a program of arrays has no solution: no point satisfies its rows, or nothing bounds its value."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from paretoclf.checking.of_problem import judge_problem
+from paretoclf.path.sensitivity.conflict import conflict
+from paretoclf.problem.qp import QP
+from paretoclf.solve.judging.cone_proof import ProblemProof
+from paretoclf.solve.models.model import conic_settings
+from paretoclf.solve.sources.array_line import problem_of
+
+#: Variables of a point that are told.
+SHOWN = 6
+
+
+def judge_infeasible(qp: QP, tol: float) -> ProblemProof:
+    """Judge the claim that no point satisfies the rows: by those that contradict each other, or by a point.
+
+    Examples
+    --------
+    >>> import paretoclf as pc
+    >>> from paretoclf.checking.program_claims import judge_infeasible
+    >>> print(judge_infeasible(pc.QP(None, [1.0], [[1.0], [2.0]], [3.0, 0.0], [9.0, 4.0]), 1e-8).explain())
+    Infeasible, proved: no point satisfies y[0] (lower bound) and y[1] (upper bound) together.
+    """
+    found = conflict(qp)
+    if not len(found):
+        told = [f"{name} = {np.round(value, 6)}" for name, value in list(found.point.items())[:SHOWN]]
+        words = f"Not infeasible: a point satisfies all rows, {', '.join(told)}."
+        return ProblemProof("not optimal", -np.inf, np.inf, words=words, tol=tol)
+    blame = {row.name: row.multiplier for row in found}
+    words = f"Infeasible, proved: no point satisfies {' and '.join(blame)} together."
+    none = qp.sense * np.inf
+    return ProblemProof("infeasible", none, none, blame=blame, words=words, tol=tol)
+
+
+def judge_unbounded(qp: QP, tol: float) -> ProblemProof:
+    """Judge the claim that nothing bounds the objective: by a point and a ray, or by a bound.
+
+    Examples
+    --------
+    >>> import paretoclf as pc
+    >>> from paretoclf.checking.program_claims import judge_unbounded
+    >>> [judge_unbounded(pc.QP(None, [cost], [[1.0]], [3.0]), 1e-8).status for cost in (-1.0, 1.0)]
+    ['unbounded', 'not optimal']
+    """
+    if len(conflict(qp)):
+        return replace(judge_infeasible(qp, tol), status="not optimal")
+    problem = problem_of(qp, {})
+    problem.solve(solver="CLARABEL", **conic_settings("reference"))
+    proof = judge_problem(problem, tol)
+    if proof.certificate is None:  # there is a point
+        return replace(proof, words=proof.words.replace(" if feasible", ""))
+    bound = proof.lower if qp.sense > 0 else proof.upper
+    words = f"Not unbounded: the optimal value lies in [{proof.lower:.10g}, {proof.upper:.10g}]."
+    status = "not optimal" if np.isfinite(bound) else "undecided"
+    return ProblemProof(status, proof.lower, proof.upper, words=words, tol=tol)
+
+
+#: What may be claimed of a program in place of a point.
+CLAIMS = {"infeasible": judge_infeasible, "unbounded": judge_unbounded}

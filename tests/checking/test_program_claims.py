@@ -1,0 +1,95 @@
+"""Claims of programs of arrays beside what SciPy's HiGHS says of them, results of OSQP, and words for other things."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+import paretoclf as pc
+from paretoclf.cli import main
+
+#: What the status of linprog says.
+SAYS = {0: "optimal", 2: "infeasible", 3: "unbounded"}
+
+
+def random_program(seed):
+    """Small integers, so that all three happen, with ties."""
+    rng = np.random.default_rng(seed)
+    n, m = int(rng.integers(1, 4)), int(rng.integers(1, 6))
+    return rng.integers(-2, 3, n), rng.integers(-2, 3, (m, n)), rng.integers(-3, 4, m)
+
+
+@pytest.mark.parametrize("maximise", [False, True])
+def test_claims_are_right_where_highs_says_so(maximise):
+    seen = []
+    for seed in range(24):
+        c, A, b = random_program(seed)
+        sign = -1 if maximise else 1
+        found = linprog(c, A_ub=A, b_ub=b, bounds=(-3 if seed % 2 else None, None))
+        rows = np.vstack([A, np.eye(c.size)])
+        low = np.concatenate([np.full(b.size, -np.inf), np.full(c.size, -3 if seed % 2 else -np.inf)])
+        high = np.concatenate([b, np.full(c.size, np.inf)])
+        qp = pc.QP(None, sign * c, rows, low, high, maximise=maximise)
+        truth = SAYS[found.status]
+        if truth == "unbounded" and linprog(0 * c, A_ub=A, b_ub=b, bounds=(-3 if seed % 2 else None, None)).status:
+            truth = "infeasible"  # with a ray besides, it may say either
+        seen.append(truth)
+        for claim in ("infeasible", "unbounded"):
+            proof = pc.verify(qp, claim)
+            assert proof.status == (claim if claim == truth else "not optimal"), (seed, claim, truth, proof.explain())
+    assert set(seen) == set(SAYS.values())
+
+
+def test_a_claim_that_is_wrong_is_told_a_point_or_a_bound():
+    qp = pc.QP(None, [1.0, 1.0], [[1.0, 1.0], [1, 0], [0, 1]], [1, 0, 0])
+    said = pc.verify(qp, "infeasible").explain()
+    point = np.array(said.partition("x = [")[2].rstrip("].").split(), dtype=float)
+    assert (point.sum() >= 1 - 1e-6, (point >= 0).all()) == (True, True)
+    assert pc.verify(qp, "unbounded").explain() == "Not unbounded: the optimal value lies in [1, 1]."
+    with pytest.raises(pc.InputError, match=r"verify\(qp, x, y\) needs a point: .*'infeasible' or 'unbounded'"):
+        pc.verify(qp)
+
+
+def test_a_result_of_osqp_is_judged_with_its_multipliers():
+    """By what it has: OSQP is no requirement."""
+    P, q, A = np.array([[4.0, 1.0], [1.0, 2.0]]), [1.0, 1.0], [[1.0, 1.0], [1.0, 0.0], [0.0, 1.0]]
+    qp = pc.QP(P, q, A, [1.0, 0.0, 0.0], [1.0, 0.7, 0.7])
+    x, y = np.array([0.3, 0.7]), np.array([-2.9, 0.0, 0.2])
+    result = SimpleNamespace(x=x, y=y, info=SimpleNamespace(status="solved", status_val=1))
+    assert pc.verify(qp, result).passes()
+    assert "With the opposite sign" in pc.verify(qp, SimpleNamespace(**vars(result) | {"y": -y})).explain()
+    assert not pc.verify(qp, SimpleNamespace(**vars(result) | {"x": x[::-1]})).passes()
+    assert not pc.verify(qp, result, 2.0 * y).passes()  # multipliers that are given count
+    for status, claim in (("primal infeasible", "infeasible"), ("dual infeasible inaccurate", "unbounded")):
+        other = SimpleNamespace(x=None, y=None, info=SimpleNamespace(status=status))
+        with pytest.raises(pc.InputError, match=rf"got a result with status '{status}': verify\(qp, '{claim}'\)"):
+            pc.verify(qp, other)
+    with pytest.raises(pc.InputError, match="got a result that has further multipliers in z"):
+        pc.verify(qp, SimpleNamespace(**vars(result), z=y))
+
+
+def test_a_qp_without_names_is_told_x_and_y_as_its_path_has_them():
+    qp = pc.QP(None, [1.0, 2.0], [[1.0, 1.0], [0, 1]], [1.0, 0.0], moves={"need": {"l": [1.0, 0.0]}})
+    point = pc.trace(qp, {"need": 0}, {"need": 1}).at(0.0)
+    assert pc.verify(qp, point.variables, point.duals).passes()
+    with pytest.raises(pc.InputError, match=r"x must be an array of shape \(2,\): this QP has no names, got a mapping"):
+        pc.verify(qp, {"z": [0.0, 0.0]})
+
+
+def test_grade_says_what_judges_a_qp():
+    qp = pc.QP(None, [1.0], [[1.0]], [1.0])
+    with pytest.raises(pc.InputError, match=r"got LP\(1 .*verify\(qp, x, y, tol=0.001\) judges a point") as caught:
+        pc.grade(qp, {"x": [1.0]})
+    assert "verify(qp, 'infeasible')" in str(caught.value)
+
+
+def test_a_claim_on_the_command_line(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("highspy")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "p.lp").write_text("Minimize\n o: x\nSubject To\n low: x + y >= 4\n high: x + y <= 3\nEnd\n")
+    assert main(["verify", "p.lp", "infeasible"]) == 0
+    assert "no point satisfies high and low together" in capsys.readouterr().out
+    assert main(["verify", "p.lp", "unbounded"]) == 1
