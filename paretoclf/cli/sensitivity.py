@@ -55,6 +55,9 @@ def _say(proof: dict[str, str]) -> None:
         print(f"check          {command}")
 
 
+#: Slacks of this share of a side are printed as 0.
+ROUNDED = 8.0 * float(np.finfo(float).eps)
+
 #: Columns that are printed of ranges.
 _RANGES = ("name", "kind", "value", "price_below", "price", "lower", "upper", "enters_below", "enters_above")
 
@@ -69,10 +72,17 @@ def _as_report(rows: list[dict[str, Any]]) -> str:
     parts = []
     for section, columns in (("variable", _VARIABLES), ("constraint", _CONSTRAINTS)):
         own = [row for row in rows if row["section"] == section]
+        own = [row | {"slack": _without_rounding(row)} for row in own]
         if own:
             notes = any(row["note"] for row in own)
             parts.append(text_table(own, [*columns, *(_BOTH if notes else _BOTH[:2])]))
     return "\n\n".join(parts)
+
+
+def _without_rounding(row: dict[str, Any]) -> float:
+    """The slack of a line as it is printed: 0 where it is what rounding leaves of both sides."""
+    sides = abs(row["final value"]), abs(row["right-hand side"])
+    return 0.0 if row["slack"] <= ROUNDED * max(sides) else float(row["slack"])
 
 
 def run_derivatives(args: argparse.Namespace) -> int:

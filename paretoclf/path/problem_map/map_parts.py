@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -85,16 +85,33 @@ class MapRegion:
 
     @property
     def tight(self) -> tuple[str, ...]:
-        """Inequalities that hold with equality here, entry by entry, in the user's names; and bounds of variables."""
+        """Inequalities that hold with equality here, entry by entry, in the user's names; and bounds of variables.
+
+        Of a bound on an absolute value of a variable the side is said, too.
+        """
         line, found = self.plane.line, dict[str, None]()
         rows = sp.csr_array(line.A)
-        for i in np.flatnonzero(self.active & (np.arange(line.m) >= line.equations)).tolist():
-            columns = rows.indices[rows.indptr[i] : rows.indptr[i + 1]].tolist()
+        inequalities = np.flatnonzero(self.active & (np.arange(line.m) >= line.equations)).tolist()
+        terms = {i: _terms(rows, i) for i in inequalities}
+        for i, own in terms.items():
+            only = next(iter(own)) if len(own) == 1 else None
             if line.label(i):
-                found[line.row_name(i)] = None
-            elif len(columns) == 1 and line.is_named(columns[0]):
-                found[f"bound of {line.column_name(columns[0])}"] = None
+                side = "" if only is None or line.is_named(only) else self._side(only, terms.values())
+                found[f"{line.row_name(i)}{side}"] = None
+            elif only is not None and line.is_named(only):
+                found[f"bound of {line.column_name(only)}"] = None
         return tuple(found)
+
+    def _side(self, added: int, tight: Iterable[Mapping[int, float]]) -> str:
+        """Which bound a variable is at whose absolute value is a column that CVXPY added; empty where that is none."""
+        line = self.plane.line
+        own = [terms for terms in tight if added in terms and len(terms) == 2]
+        if len(own) != 1:
+            return ""
+        column, number = next((column, number) for column, number in own[0].items() if column != added)
+        if not line.is_named(column) or own[0][added] >= 0.0:
+            return ""
+        return f" ({line.column_name(column)} at its {'upper' if number > 0.0 else 'lower'} bound)"
 
     @cached_property
     def variables(self) -> dict[str, Array]:
@@ -142,6 +159,12 @@ class MapRegion:
         named = ", ".join(tight[:6]) or "nothing"
         more = f", ... {len(tight)} in all" if len(tight) > 6 else ""
         return f"MapRegion({len(self.square)} corners around ({shown(self.centroid)[1:-1]}), tight: {named}{more})"
+
+
+def _terms(rows: Any, i: int) -> dict[int, float]:
+    """Numbers of a row by their columns."""
+    own = slice(rows.indptr[i], rows.indptr[i + 1])
+    return dict(zip(rows.indices[own].tolist(), rows.data[own].tolist(), strict=True))
 
 
 @dataclass(frozen=True)

@@ -131,7 +131,7 @@ class Beyond:
         names = ", ".join(self.texts.get(name, name) for name in self.blame) or "what CVXPY added"
         what = reason_of(self.status, names, feasible=self.feasible)
         more = f"; from t = {self.end:.6g}, where the path ends, to there nothing is known" if self.t > self.end else ""
-        return f"beyond t = {self.t:.6g}{those(self.parameters)} {what}: {self.proof!r}{more}"
+        return f"beyond t = {self.t:.6g}{those(self.parameters)} {what}: {self.proof}{more}"
 
 
 def verdict_of(status: str, *, feasible: bool) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import keyword
 import pprint
+import re
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,7 @@ def python_law(found: Any, names: Any, function: str) -> str:
     names : sequence of str or of CVXPY's own, or None for all
         Variables that it returns, as numbers or nested lists of them; or entries of one, as ``u[0]``.
     function : str
-        What it is called.
+        What it is called. Its arguments are called as the parameters, an entry ``x0[1]`` as ``x0_1``.
 
     Examples
     --------
@@ -70,9 +71,7 @@ def python_law(found: Any, names: Any, function: str) -> str:
     readings = {name: _reading(known, name) for name in wanted}
     if not isinstance(function, str) or not function.isidentifier() or keyword.iskeyword(function):
         raise InputError(f"function must be a name of Python, got {function!r:.100}")
-    first, second = (
-        name if name.isidentifier() and not keyword.iskeyword(name) else f"p{k}" for k, name in enumerate(found.ranges)
-    )
+    first, second = _arguments(list(found.ranges), function)
     regions = [
         (
             [tuple(each) for each in borders(piece.polygon)],
@@ -94,6 +93,13 @@ def python_law(found: Any, names: Any, function: str) -> str:
         regions=pprint.pformat(regions, width=118, compact=True),
         near=1e-8,
     )
+
+
+def _arguments(parameters: list[str], function: str) -> list[str]:
+    """Names of Python for parameters, ``x0_1`` for ``x0[1]`` and ``rhs_CAP`` for ``rhs:CAP``, or p0 and p1."""
+    names = [re.sub(r"\W+", "_", name).strip("_") for name in parameters]
+    fine = all(name.isidentifier() and not keyword.iskeyword(name) for name in names)
+    return names if fine and len({*names, function}) == 3 else [f"p{k}" for k in range(2)]
 
 
 def _reading(known: Any, name: str) -> tuple[Any, tuple[int, ...], slice]:

@@ -39,9 +39,15 @@ class RayProof:
         """Whether it gains something, and more than its residual."""
         return bool(self.residual <= tol and self.gain > self.residual)
 
+    def __str__(self) -> str:
+        return f"{self._verdict} (its conditions hold to {self.residual:.1e}, and it gains {self.gain:.1e})"
+
+    @property
+    def _verdict(self) -> str:
+        return "proved" if self.passes() else "not proved"
+
     def __repr__(self) -> str:
-        verdict = "proved" if self.passes() else "not proved"
-        return f"RayProof({verdict}, gain={self.gain:.1e}, residual={self.residual:.1e})"
+        return f"RayProof({self._verdict}, gain={self.gain:.1e}, residual={self.residual:.1e})"
 
 
 def judge_ray(line: ProgramLine, status: str, ray: Array, t: float = 1.0) -> RayProof:

@@ -78,9 +78,16 @@ class Condition:
         return np.atleast_1d(np.maximum(both, 0.0))
 
 
+#: Slacks of this share of their unit are printed as 0: so much is rounding.
+_ROUNDED = 4.0 * float(np.finfo(float).eps)
+
+
 @dataclass(frozen=True)
 class DualityRow:
-    """One constraint: how much room it leaves, what its multiplier is, and their product."""
+    """One constraint: how much room it leaves, what its multiplier is, and their product.
+
+    A slack of no more than ``rounding`` is that of the constraint's own terms: it is printed as 0.
+    """
 
     constraint: str
     index: int
@@ -88,6 +95,12 @@ class DualityRow:
     multiplier: float
     product: float
     violation: float
+    rounding: float = 0.0
+
+    @property
+    def shown(self) -> float:
+        """The slack as it is printed."""
+        return 0.0 if abs(self.slack) <= self.rounding else self.slack
 
 
 @dataclass(frozen=True, repr=False)
@@ -108,7 +121,8 @@ class DualityTable(Tabular, Sequence[DualityRow]):
             if c.alone:
                 continue
             violation = np.maximum.reduce([c.infeasibility, c.wrong_sign, c.not_complementary])
-            columns = (np.ravel(a) for a in (c.slack, c.multiplier, c.products, violation))
+            rounding = _ROUNDED * np.broadcast_to(c.slack_unit, c.slack.shape)
+            columns = (np.ravel(a) for a in (c.slack, c.multiplier, c.products, violation, rounding))
             rows += [
                 DualityRow(c.name, i, *(float(v) for v in numbers))
                 for i, numbers in enumerate(zip(*columns, strict=True))
@@ -136,7 +150,7 @@ class DualityTable(Tabular, Sequence[DualityRow]):
             f"{'constraint':<{width}} {'index':>6} {'slack':>13} {'multiplier':>13} {'product':>10} {'wrong by':>9}"
         ]
         lines += [
-            f"{r.constraint:<{width}} {r.index:>6} {r.slack:>13.6g} {r.multiplier:>13.6g} {r.product:>10.1e} "
+            f"{r.constraint:<{width}} {r.index:>6} {r.shown:>13.6g} {r.multiplier:>13.6g} {r.product:>10.1e} "
             f"{r.violation:>9.1e}"
             for r in self.rows[:SHOWN]
         ]
@@ -149,7 +163,8 @@ class DualityTable(Tabular, Sequence[DualityRow]):
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         """One for each constraint."""
-        yield from (dict(vars(row)) for row in self.rows)
+        for row in self.rows:
+            yield {name: value for name, value in vars(row).items() if name != "rounding"}
 
 
 @dataclass(frozen=True)

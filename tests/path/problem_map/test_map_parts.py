@@ -74,6 +74,21 @@ def test_tight_are_the_sides_of_the_box_that_are_reached(found):
         assert repr(region).startswith(f"MapRegion({len(region.polygon)} corners around (")
 
 
+def test_of_an_absolute_value_the_side_is_said():
+    """The nearest point of a square to a point: which side, is what the middle of the region says."""
+    u, a, b = cp.Variable(2, name="u"), cp.Parameter(name="a"), cp.Parameter(name="b")
+    sides = [(cp.abs(u) <= 1).set_label("limit"), (cp.abs(2 * u[0] - 1) <= 9).set_label("loose")]
+    whole = pc.plane(cp.Problem(cp.Minimize(cp.sum_squares(u - cp.hstack([a, b]))), sides), {a: (-2, 2), b: (-2, 2)})
+    assert len(whole.regions) == 9
+    for region in whole.regions:
+        said = zip(range(2), np.sign(np.trunc(1.01 * np.asarray(region.centroid) / 1.0)).tolist(), strict=True)
+        expected = {f"limit[{k}] (u[{k}] at its {'upper' if s > 0 else 'lower'} bound)" for k, s in said if s}
+        assert set(region.tight) == expected
+    together = [(cp.norm_inf(u) <= 1).set_label("limit")]
+    whole = pc.plane(cp.Problem(cp.Minimize(cp.sum_squares(u - cp.hstack([a, b]))), together), {a: (1, 2), b: (-1, 2)})
+    assert {region.tight for region in whole.regions} >= {("limit (u[0] at its upper bound)",), ("limit",)}
+
+
 def test_columns_and_multipliers_at_a_point(found):
     _, plane = found
     for region in plane.regions:

@@ -262,7 +262,7 @@ def test_a_path_that_was_cut_says_from_where_on_there_is_none(tmp_path):
     assert (path.beyond.t, path.beyond.end) == (0.625, 0.625)
     assert path.beyond.explain() == (
         "beyond t = 0.625 (s = 5) no point satisfies cap, least together: "
-        "RayProof(proved, gain=2.3e-01, residual=0.0e+00)"
+        "proved (its conditions hold to 0.0e+00, and it gains 2.3e-01)"
     )
     k = path.t.size - 1
     share = (0.25 - path.t[k - 1]) / (0.625 - path.t[k - 1])

@@ -62,6 +62,20 @@ def test_names_that_are_none(found):
             found.to_python(names, function)
 
 
+def test_arguments_are_called_as_the_parameters():
+    x, state = cp.Variable(2, name="x"), cp.Parameter(2, name="x0")
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(x - state)), [cp.abs(x) <= 1])
+    found = pc.plane(problem, {state[0]: (-2, 2), state[1]: (-2, 2)}, progress=False)
+    space: dict = {}
+    exec(found.to_python(), space)
+    assert space["law"](x0_0=1.5, x0_1=-0.25)["x"] == pytest.approx([1.0, -0.25])
+    exec(found.to_python(function="x0_1"), space)  # a name that is taken
+    assert space["x0_1"](p0=1.5, p1=-0.25)["x"] == pytest.approx([1.0, -0.25])
+    moves = {"rhs:A": {"l": [1.0, 0.0]}, "for": {"l": [0.0, 1.0]}}
+    other = pc.plane(pc.QP(np.eye(2), [0, 0], np.eye(2), [0, 0], moves=moves), dict.fromkeys(moves, (0, 1)))
+    assert "def law(p0, p1):" in other.to_python()
+
+
 def test_an_entry_alone_is_a_shorter_text():
     x, a, b = cp.Variable((2, 3), name="x"), cp.Parameter(name="a"), cp.Parameter(name="b")
     problem = cp.Problem(cp.Minimize(cp.sum_squares(x) + cp.sum(x)), [x[1] >= a, x[0, 2] >= 3 * b])

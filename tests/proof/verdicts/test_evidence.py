@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from paretoclf.proof.verdicts.certificate import Certificate
-from paretoclf.proof.verdicts.evidence import Condition, judge
+from paretoclf.proof.verdicts.evidence import Condition, DualityTable, judge
 
 PAIR = Certificate(primal_value=1.0, dual_value=1.0, gap=0.0, scale=1.0, primal={"margin": 0.0}, dual={"box": 0.0})
 POINT = replace(PAIR, dual={}, shortfall=0.0)
@@ -100,6 +100,15 @@ def test_multipliers_of_a_point_are_told_apart():
     assert told.verdict() == "optimal"
     assert "multipliers that came with the point do not prove it: the condition 'stationarity in x'" in told.explain()
     assert "multipliers that came" not in told.explain(0.2)
+
+
+def test_a_slack_that_is_rounding_is_printed_as_0():
+    slack = np.array([1.42109e-14, 1e-12, -1.4e-14, 0.5])
+    row = Condition("row", slack=slack, multiplier=np.ones(4), slack_unit=100.0)
+    table = DualityTable.of([row])
+    assert sorted(float(line.split()[2]) for line in repr(table).splitlines()[1:5]) == [0.0, 0.0, 1e-12, 0.5]
+    assert sorted(each.slack for each in table) == sorted(slack.tolist())  # in print only
+    assert list(table.to_frame().columns) == ["constraint", "index", "slack", "multiplier", "product", "violation"]
 
 
 def test_a_judge_that_is_told_of_a_better_point():
