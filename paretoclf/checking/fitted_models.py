@@ -18,7 +18,7 @@ from paretoclf.checking.judged_solutions import Verification
 from paretoclf.checking.judging import certificate_of
 from paretoclf.checking.of_classifiers import judge_rows
 from paretoclf.checking.rows import Row
-from paretoclf.common.checks import check_bool, check_inside, check_nonnegative, real_array, what_it_is
+from paretoclf.common.checks import Array, check_bool, check_inside, check_nonnegative, real_array, what_it_is
 from paretoclf.common.errors import InputError
 from paretoclf.common.tolerances import CERTIFY, LOOSE
 from paretoclf.problem.samples import check_samples
@@ -41,6 +41,9 @@ CLOSE = 1e-2
 
 #: The tolerance of `lasso_path` and `enet_path` by default.
 PATH_TOL = 1e-4
+
+#: Rounds of coordinate descent that suffice for a small tolerance.
+MAX_ITER = 100_000
 
 
 def judged_by(given: Any) -> str:
@@ -82,7 +85,27 @@ def judge_fitted(
     else:
         read = _of_grid(X, y, grid, sample_weight, dict(parameters))
     close = max(CERTIFY, CLOSE * (read.tol if tol is None else tol))
-    return judge_rows(replace(read, judge=partial(_certificate, close=close)), tol, bool(between))
+    report = judge_rows(replace(read, judge=partial(_certificate, close=close)), tol, bool(between))
+    return report if grid is None else _with_tolerance(report, real_array(y, "y"), tol)
+
+
+def _with_tolerance(report: Verification, y: Array, asked: float | None) -> Verification:
+    """Say, of solutions of a path that do not pass, at which ``tol`` of ``lasso_path`` they would.
+
+    It stops at a duality gap of tol times the mean square of y, large beside the value where y is nearly fitted.
+    """
+    failing = [k for k, verdict in enumerate(report.verdicts) if verdict != "optimal"]
+    if not failing:
+        return report
+    mean_square = float((y**2).sum()) / y.shape[0]
+    least = min(report[k].scale for k in failing)
+    wanted = PATH_TOL if asked is None else asked * min(1.0, least / mean_square)
+    tol = 10.0 ** np.floor(np.log10(wanted * (1.0 + CERTIFY)))
+    hint = f"Compute the path with tol={tol:.0e}, max_iter={MAX_ITER} to have it as close as that."
+    certificates = list(report.certificates)
+    for k in failing:
+        certificates[k] = replace(report[k], note=f"{report[k].note} {hint}".strip())
+    return replace(report, certificates=tuple(certificates))
 
 
 def read_fitted(X: Any, y: Any, solutions: Any, kernel: Any = None, sample_weight: Any = None) -> Given:
