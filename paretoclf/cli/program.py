@@ -24,7 +24,10 @@ def run_program(args: argparse.Namespace) -> int:
     if args.conflict:
         return _run_conflict(args)
     if args.solution is None:
-        raise InputError("SOLUTION must be given beside a program: a solver's file, or a CSV file of names and values")
+        raise InputError(
+            "SOLUTION must be given beside a program: a solver's file, a CSV file of names and values, or the claim "
+            "infeasible or unbounded; --conflict asks which rows contradict each other, and needs none"
+        )
     qp = read_qp(args.file, args.integers)
     proof = pc.verify(qp, args.solution, tol=CERTIFY if args.tol is None else args.tol)
     if args.json:

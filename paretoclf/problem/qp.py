@@ -276,15 +276,17 @@ class Moves(dict[str, Any]):
     >>> qp.moves["r"] = 1
     Traceback (most recent call last):
     ...
-    paretoclf.common.errors.InputError: moves must be given to QP(..., moves={...}), which checks them, got one for ...
+    paretoclf.common.errors.InputError: moves must be given to QP(..., moves={...}), which checks them, got 'r' later...
     """
 
-    def __setitem__(self, name: str, move: Any) -> None:
+    def __setitem__(self, *given: Any, **named: Any) -> None:
         """Refuse."""
         raise InputError(
-            f"moves must be given to QP(..., moves={{...}}), which checks them, got one for {name!r:.100} later: "
+            f"moves must be given to QP(..., moves={{...}}), which checks them, got {(*given, named)[0]!r:.100} later: "
             "dataclasses.replace(qp, moves={...}) makes another QP"
         )
+
+    update = setdefault = __ior__ = __setitem__  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Moves, (dict(self),)

@@ -81,7 +81,8 @@ def test_what_cannot_be_read_is_said_in_one_line(run, text, said):
 def test_files_that_are_missing_or_too_many(tmp_path, capsys):
     (tmp_path / "goods.mps").write_text(FILE)
     assert main(["verify", str(tmp_path / "goods.mps")]) == 2
-    assert "SOLUTION must be given beside a program" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert ("SOLUTION must be given beside a program" in said, "--conflict asks" in said) == (True, True)
     assert main(["verify", str(tmp_path / "goods.mps"), str(tmp_path / "none.csv")]) == 2
     assert "cannot be read" in capsys.readouterr().err
     assert main(["verify", "rows.csv", "more.csv"]) == 2

@@ -72,3 +72,8 @@ def test_what_cannot_be_drawn_is_said():
         nothing.plot()
     with pytest.raises(pc.InputError, match="share must be"):
         nothing.plot(-1.0)
+
+
+def test_a_name_is_no_share(shop):
+    with pytest.raises(pc.InputError, match=r"share must be a number, got 'wood': ranges\['wood'\]\.plot\(\)"):
+        pc.ranges(shop[0]).plot("wood")

@@ -407,6 +407,14 @@ def test_moves_are_checked_when_a_qp_is_made_and_not_changed_later():
     qp = pc.QP(None, [1.0], [[1.0]], [0.0], None, moves={"r": {"l": [1.0]}})
     with pytest.raises(pc.InputError, match=r"moves must be given to QP.* dataclasses\.replace"):
         qp.moves["s"] = 1
+    for change in ({"s": 1}, {"r": 2}, [("s", 1)]):
+        with pytest.raises(pc.InputError, match="moves must be given to QP"):
+            qp.moves.update(change)
+        with pytest.raises(pc.InputError, match="moves must be given to QP"):
+            qp.moves |= change  # what dict does in place
+    for change in (lambda: qp.moves.setdefault("s", 1), lambda: qp.moves.update(s=1)):
+        with pytest.raises(pc.InputError, match=r"got .*'s'.* later"):
+            change()
     assert list(qp.moves) == ["r"]
     copied = pickle.loads(pickle.dumps(copy.deepcopy(qp)))
     assert copied.moves["r"]["l"].tolist() == [1.0]

@@ -124,7 +124,7 @@ class Ranges(Tabular):
             raise InputError(f"style must be 'ranges' or 'report', got {style!r:.100}")
         return frame(self.report()) if style == "report" else super().to_frame()
 
-    def plot(self, share: float = 0.1, ax: Any = None) -> Any:
+    def plot(self, share: Any = 0.1, ax: Any = None) -> Any:
         """Draw what a change of each number does to the optimal value; of one number its price over its range.
 
         Parameters
@@ -133,6 +133,10 @@ class Ranges(Tabular):
             By which share of its size each number is moved, up and down, but no further than its range.
         ax : Axes, optional
         """
+        if isinstance(share, str):
+            raise InputError(
+                f"share must be a number, got {share!r:.100}: ranges[{share!r:.100}].plot() draws that price"
+            )
         from paretoclf.plotting.ranges import RangesDisplay  # matplotlib only when a picture is wanted
 
         return RangesDisplay.from_ranges(self, share).plot(ax=ax)
