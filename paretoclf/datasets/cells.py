@@ -30,6 +30,9 @@ _INFINITE = ("inf", "infinity")
 #: Numbers with commas between thousands.
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
 
+#: Numbers with other signs there, which the first group has.
+_GROUPED = re.compile(r"[+-]?\d{1,3}([.' \u00a0\u2019\u202f])\d{3}(\1\d{3})*([.,]\d+)?")
+
 #: Largest number of rows with wrong cells that are named.
 SHOWN_ROWS = 10
 
@@ -356,6 +359,9 @@ def _first(
         is_wrong = "the value must be finite; empty the cell, and missing= (--missing) drops its row or fills it"
     elif _THOUSANDS.fullmatch(text):
         is_wrong = "the value must be a number without commas between thousands (pandas.read_csv takes thousands=',')"
+    elif grouped := _GROUPED.fullmatch(text):
+        pandas = f"pandas.read_csv takes thousands={grouped[1]!r}{', decimal=' + repr(',') if ',' in text else ''}"
+        is_wrong = f"the value must be a number without {grouped[1]!r} between thousands ({pandas})"
     elif number_of(text.removesuffix("%"), each.decimal) is not None:
         is_wrong = "the value must be a number without a per cent sign (replace % by nothing in the file)"
     else:

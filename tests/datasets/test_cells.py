@@ -234,3 +234,25 @@ def test_cells_of_a_spreadsheet_are_said_to_be_such(tmp_path, cells, said):
     with pytest.raises(ColumnsError, match=re.escape(said)) as caught:
         load(tmp_path / "t.csv")
     assert "decimal" not in str(caught.value)  # 1,000 would be 1
+
+
+@pytest.mark.parametrize(
+    ("cells", "options", "takes"),
+    [
+        (["1.000,5", "2.500,25", "12.345.678"], {"decimal": ","}, {"thousands": ".", "decimal": ","}),
+        (["1 000.5", "2 500", "999"], {}, {"thousands": " "}),
+        (["1'000.5", "2'500", "999"], {}, {"thousands": "'"}),
+    ],
+)
+def test_what_groups_digits_is_named_with_what_reads_it(tmp_path, cells, options, takes):
+    pandas = pytest.importorskip("pandas")
+    lines = ["a;b;label", *(f"{k};{cell};{k % 2}" for k, cell in enumerate(cells))]
+    file = tmp_path / "t.csv"
+    file.write_text("\n".join(lines))
+    remedy = f"pandas.read_csv takes {', '.join(f'{name}={value!r}' for name, value in takes.items())})"
+    with pytest.raises(ColumnsError, match=re.escape(f"without {takes['thousands']!r} between thousands ({remedy}")):
+        load(file, **options)
+    read = pandas.read_csv(file, sep=";", **takes)["b"].tolist()
+    assert read == [
+        float(re.sub(r"[ ']", "", c) if not options else c.replace(".", "").replace(",", ".")) for c in cells
+    ]
