@@ -69,7 +69,8 @@ def export_path(args: argparse.Namespace) -> int:
     """Run ``paretoclf export``: a saved path, proved again, as a table for anybody; return the exit status."""
     path = pc.load(args.path)
     if not isinstance(path, OnSegments):
-        raise InputError(f"PATH must be a saved path, got {args.path} with a {type(path).__name__}")
+        remedy = ": to_frame() in Python and plane --csv write its table" if hasattr(path, "to_frame") else ""
+        raise InputError(f"PATH must be a saved path, got {args.path} with a {type(path).__name__}{remedy}")
     rows = list(point_rows(path))
     if args.csv is not None:
         write_csv(args.csv, rows)

@@ -75,6 +75,10 @@ def test_a_compressed_file_is_a_program_too(run, tmp_path):
     [
         (["goods.mps"], "--move must say which number of the program moves, as rhs:CAP1=100..300, got none"),
         (["goods.mps", "--move", "rhs:TIE=3"], "--move must be WHAT=FROM..TO, as rhs:CAP1=100..300, got rhs:TIE=3"),
+        (
+            ["goods.mps", "--move", "rhs:TIE=1...3"],
+            "--move must be WHAT=FROM..TO, as rhs:CAP1=100..300, got rhs:TIE=1.",
+        ),
         (["goods.mps", "--move", "rhs:BUDGET=a..3"], "--move must have numbers, got 'a' in rhs:BUDGET=a..3"),
         (["goods.mps", *2 * ["--move", "rhs:TIE=0..3"]], "--move must name each number once, got rhs:TIE twice"),
         (["goods.mps", "--move", "rhs:B=0..3"], "--move must name a row of the program, got 'rhs:B'"),
@@ -105,6 +109,15 @@ def test_a_saved_path_is_exported_as_pandas_reads_it(run, tmp_path, capsys):
     assert main(["export", "o/path.npz"]) == 0
     assert "rhs:BUDGET" in capsys.readouterr().out
     assert main(["export", "goods.mps"]) == 2
+
+
+def test_a_map_is_no_path_and_its_table_is_written_elsewhere(run, tmp_path, capsys):
+    words = ["goods.mps", "--move", "rhs:BUDGET=2..12", "--move", "cost:Y=0..3"]
+    assert main(["plane", *words, "--out", "map.npz"]) == 0
+    assert main(["export", "map.npz"]) == 2
+    assert "with a ProblemMap: to_frame() in Python and plane --csv write its table" in capsys.readouterr().err
+    assert main(["plane", *words, "--csv", "map.csv"]) == 0
+    assert len((tmp_path / "map.csv").read_text().splitlines()) == 1 + len(pc.load("map.npz").regions)
 
 
 def test_a_path_of_costs_is_exported_too(tmp_path, capsys):
