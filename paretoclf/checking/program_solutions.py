@@ -62,8 +62,9 @@ def _rows_of_file(qp: QP) -> list[str]:
 def _of_printed(found: PrintedSolution, qp: QP) -> Named:
     """Values and multipliers of a printed solution: minus the derivative of the value that is minimised."""
     variables, rows = qp.names
+    own = set(variables)
     for name in found.values:
-        if name not in set(variables):
+        if name not in own:
             raise InputError(f"solution must have variables of the program, got {name!r:.100}")
     known = set(rows)
     for name, price in found.prices.items():
@@ -85,6 +86,7 @@ def _of_table(text: str, qp: QP) -> Named:
     rows = [row for row in csv.reader(text.splitlines()) if row]
     variables, constraints = (dict(zip(*pair, strict=True)) for pair in zip(qp.keys, qp.names, strict=True))
     known = {OTHERS, *variables, *constraints, *qp.names[0], *qp.names[1]}
+    bounds = set(qp.names[1])
     columns = _TableColumns()
     if rows and len(rows[0]) >= 2 and rows[0][0].strip() not in known and _number(rows[0][1]) is None:
         columns = _TableColumns.of(rows.pop(0))
@@ -97,13 +99,15 @@ def _of_table(text: str, qp: QP) -> Named:
         if name == OTHERS:
             rest = value
             continue
-        key = meant_by(name, variables, constraints)
+        key: str | None = name  # as a rule it is one
+        if (name in variables) == (name in constraints):
+            key = meant_by(name, variables, constraints)
         if key is None:
             raise InputError(f"solution must say x:{name} or row:{name}, which are two, got {name!r:.100}")
         if key in variables:
             _put_once(values, variables[key], value)
             name = f"bound of {variables[key]}"
-            multiplier = multiplier if name in constraints.values() else None
+            multiplier = multiplier if name in bounds else None
         else:
             name = constraints[key]
             multiplier = value if columns.multiplier is None else multiplier

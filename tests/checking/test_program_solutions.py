@@ -200,6 +200,18 @@ def test_a_file_of_solvers_signs_has_them_read_where_its_column_says_price(tmp_p
     assert pc.verify(qp, file).passes()
 
 
+def test_names_of_both_kinds_are_told_apart_in_a_table(tmp_path):
+    (tmp_path / "p.lp").write_text("Minimize\n obj: a + 2 b\nSubject To\n a: a + b >= 3\nEnd\n")
+    qp = pc.QP.from_file(tmp_path / "p.lp")
+    file = tmp_path / "table.csv"
+    file.write_text("x:a,3\nb,0\nrow:a,-1\n")
+    assert read_solution(file, qp) == ({"a": 3.0, "b": 0.0}, {"a": -1.0})
+    assert pc.verify(qp, file).passes()
+    file.write_text("a,3\nb,0\n")
+    with pytest.raises(pc.InputError, match="must say x:a or row:a, which are two, got 'a'"):
+        pc.verify(qp, file)
+
+
 def test_reduced_costs_that_are_missing_are_worked_out(goods, tmp_path):
     file = tmp_path / "table.csv"
     values = "X,1\nY,5\nZ,.5\nW,0\n"
