@@ -247,6 +247,12 @@ def of_result(given: Any, qp: QP) -> tuple[Array, Array | None]:
     return x, y
 
 
+def labelled(given: Any) -> Any:
+    """A Series of pandas whose labels are names as a mapping of these: its order is none of the QP's."""
+    kind = getattr(getattr(getattr(given, "index", None), "dtype", None), "kind", "i")
+    return given.to_dict() if kind not in "iu" and not hasattr(given, "columns") else given
+
+
 def is_operator_splitting(given: Any) -> bool:
     """Whether this is what OSQP returns, by what it has: x, y and its status; nothing is imported for that."""
     return all(hasattr(given, name) for name in ("x", "y", "info")) and hasattr(given.info, "status")
@@ -276,6 +282,14 @@ def read_point(given: Any, y: Any, qp: QP) -> tuple[Any, Any]:
     if is_operator_splitting(given):
         x, own = of_operator_splitting(given)
         return x, own if y is None else y
+    given, y = (labelled(each) for each in (given, y))
+    if hasattr(given, "to_csv") and hasattr(given, "columns"):
+        if qp.names is None:
+            raise InputError(
+                "solution must be arrays for a QP without names, got a table: QP(..., names=(...)) has them"
+            )
+        values, duals = _of_table(given.to_csv(index=given.index.dtype.kind not in "iu"), qp)
+        return values, (duals or None) if y is None else y
     if isinstance(given, str | os.PathLike):
         values, duals = read_solution(given, qp)
         return values, (duals or None) if y is None else y

@@ -108,8 +108,8 @@ def verify(
           ``path.to_frame()`` has them; or a function of t that returns the variable, or a mapping, and is asked at
           every breakpoint and in the middle of every segment.
         - For a `QP` (second) the point as an array or by names, then its multipliers; or, with both, a solution file of
-          HiGHS, Gurobi, CPLEX, CBC, GLPK or SCIP, a CSV file of names and numbers, or what ``linprog`` or OSQP
-          returned; or a claim that there is no solution, ``"infeasible"`` or ``"unbounded"``.
+          HiGHS, Gurobi, CPLEX, CBC, GLPK or SCIP, a CSV file or DataFrame of names and numbers, or what
+          ``linprog`` or OSQP returned; or a claim that there is no solution, ``"infeasible"`` or ``"unbounded"``.
         - With ``of="quantreg"`` a CSV file of ``t(rq(y ~ X, tau = -1)$sol)``, or of coefficients at some ``tau``; with
           ``of="glmnet"`` one of ``data.frame(lambda = fit$lambda, t(as.matrix(coef(fit))))``, and ``standardize=False``
           if that was said there.
@@ -185,7 +185,7 @@ def verify(
         if any(each is not None for each in others):
             raise InputError(
                 "verify(problem, tol=...) judges what a cvxpy.Problem holds, and takes nothing else; numbers of your "
-                "own are judged by grade(problem, {'x': value})"
+                "own are judged by grade(problem, {'x': value}), and a claim by grade(problem, 'infeasible')"
             )
         return on_one_thread(_door(kind))(X, CERTIFY if tol is None else tol)
     if kind == "arrays":

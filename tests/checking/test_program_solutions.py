@@ -200,6 +200,28 @@ def test_a_file_of_solvers_signs_has_them_read_where_its_column_says_price(tmp_p
     assert pc.verify(qp, file).passes()
 
 
+def test_tables_and_series_of_pandas_are_read_by_their_names(goods):
+    """A Series was taken for an array, whatever its labels said."""
+    pandas = pytest.importorskip("pandas")
+    values = pandas.Series({"W": 0.0, "Z": 0.5, "Y": 5.0, "X": 1.0})
+    duals = pandas.Series({"TIE": 1.0, "BUDGET": 2.0, "NEED": 0.0, "A_VERY_LONG_NAME_OF_A_ROW": 0.0})
+    assert pc.verify(goods, values, duals).passes()
+    assert not pc.verify(goods, values, 2.0 * duals).passes()
+    assert pc.verify(
+        goods, pandas.Series([1.0, 5.0, 0.5, 0.0])
+    ).passes()  # without names its order is all that there is
+    columns = {"name": [*values.index, *duals.index], "value": [*values, 0.5, 6.0, 5.0, 1.0]}
+    table = pandas.DataFrame(columns | {"price": [-1.0, 0.0, 0.5, 0.0, *duals]})
+    assert pc.verify(goods, table).passes()
+    assert pc.verify(goods, table.set_index("name")).passes()
+    assert not pc.verify(goods, table.assign(price=-table["price"])).passes()
+    qp = pc.QP(None, [1.0], [[1.0]], [1.0])
+    with pytest.raises(pc.InputError, match="must be arrays for a QP without names, got a table"):
+        pc.verify(qp, table)
+    with pytest.raises(pc.InputError, match="this QP has no names, got a mapping"):
+        pc.verify(qp, pandas.Series({"x": 1.0, "z": 2.0}))
+
+
 def test_names_of_both_kinds_are_told_apart_in_a_table(tmp_path):
     (tmp_path / "p.lp").write_text("Minimize\n obj: a + 2 b\nSubject To\n a: a + b >= 3\nEnd\n")
     qp = pc.QP.from_file(tmp_path / "p.lp")
