@@ -126,7 +126,8 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
             if not default or bandwidth is not None:
                 name, value = ("gamma", gamma) if bandwidth is None else ("bandwidth", bandwidth)
                 raise InputError(
-                    f"{name} must be left out for kernel={self.kernel!r}: it is that of 'rbf', got {value!r}"
+                    f"{name} must be left out for kernel={self.kernel!r}: it is that of 'rbf', got {value!r}; a grid "
+                    f"of both has one dict a kernel, [{{'kernel': ['linear']}}, {{'kernel': ['rbf'], {name!r}: [...]}}]"
                 )
             return self.kernel
         if bandwidth is not None:

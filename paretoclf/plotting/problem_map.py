@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -30,7 +31,7 @@ class ProblemMapDisplay(Display):
     found : ProblemMap
         What to show.
     what : str
-        ``"regions"``, ``"value"``, or the name of a variable or constraint.
+        ``"regions"``, ``"value"``, or the name of a variable or constraint, or of an entry, ``"u[0]"``.
     index : int or tuple of int, optional
         Which entry of it; none of what is a number.
 
@@ -50,6 +51,9 @@ class ProblemMapDisplay(Display):
 
     def __post_init__(self) -> None:
         own = self.found.plane.line.readings
+        entry = re.fullmatch(r"(.+)\[([\d, ]+)\]", self.what) if isinstance(self.what, str) else None
+        if entry and self.index is None and self.what not in own:  # as to_python has it
+            self.what, self.index = entry[1], tuple(int(k) for k in entry[2].split(","))
         if self.what not in ("regions", *own):
             known = ", ".join(["regions", *own])
             raise InputError(f"what must be one of {known}, got {self.what!r:.100}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -101,7 +102,7 @@ def test_costs_that_the_line_does_not_have(costs, message):
         ({"gamma": -1.0}, "gamma must be"),
         ({"gamma": 1.0, "bandwidth": 1.0}, "gamma must be left out"),
         ({"kernel": "linear", "bandwidth": 1.0}, "bandwidth must be left out"),
-        ({"kernel": "linear", "gamma": 1.0}, "gamma must be left out"),
+        ({"kernel": "linear", "gamma": 1.0}, "gamma must be left out.*; a grid of both has one dict a kernel"),
         ({"kernel": "no such"}, "kernel must be"),
         ({"class_weight": {-1.0: -1.0}}, "class_weight must not be negative"),
     ],
@@ -147,3 +148,11 @@ def test_one_of_each_class_duplicates_and_both_labels_on_one_point():
         assert svm.path_.proof.worst.passes()
         assert svm.predict(Z, costs=(0, 1)).tolist() == [0] * len(labels)
         assert svm.predict(Z, costs=(1, 0)).tolist() == [1] * len(labels)
+
+
+def test_a_grid_over_kernel_and_gamma_is_one_for_each_kernel(gaussians):
+    """As the refusal of gamma beside a linear kernel says."""
+    X, y = gaussians(n=40)
+    grid = [{"kernel": ["linear"]}, {"kernel": ["rbf"], "gamma": ["scale", 0.1]}]
+    found = GridSearchCV(pc.CostPathSVC(), grid, cv=2, error_score="raise").fit(X, y)
+    assert np.isfinite(found.cv_results_["mean_test_score"]).sum() == 3

@@ -411,7 +411,7 @@ class ProblemMap(Tabular):
         Parameters
         ----------
         what : str
-            ``"regions"``, ``"value"``, or the name of a variable or constraint.
+            ``"regions"``, ``"value"``, or the name of a variable or constraint, or of an entry, ``"u[0]"``.
         index : int or tuple of int, optional
             Which entry of it.
         """

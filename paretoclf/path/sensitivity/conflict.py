@@ -148,6 +148,8 @@ def conflict(problem: Any) -> Conflict:
     >>> bool(found.rows[0].without["x"].sum() < 5)
     True
     """
+    if not isinstance(problem, QP) and getattr(problem, "constraints", None) == []:
+        return Conflict((), None)
     try:
         line = constraints_of(problem)
     except NeedsConeError as error:

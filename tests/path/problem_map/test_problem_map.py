@@ -13,6 +13,7 @@ import paretoclf as pc
 from paretoclf.path.problem_map.active_sets import ActiveSets, Singular
 from paretoclf.path.problem_map.map_search import ProgramSearch
 from paretoclf.path.problem_map.problem_map import check_map_proof
+from paretoclf.plotting import ProblemMapDisplay
 from tests.oracles import planar_programs as planar
 from tests.oracles.stored_files import content_of_file, damaged, rewritten
 
@@ -484,9 +485,13 @@ def test_arrays_tables_and_pictures(fused):
         (("v",), "what must be one of"),
         (("w",), "index must be"),
         (("value", 1), "index must be left"),
+        (("w[9]",), "index must be of an entry of w"),
+        (("v[0]",), "what must be one of"),
     ):
         with pytest.raises(pc.InputError, match=match):
             found.plot(*wrong)
+    entry, own = (ProblemMapDisplay.from_map(found, *words) for words in (("w[2]",), ("w", 2)))  # as of to_python
+    assert entry.values([2.0], [3.0]).tolist() == own.values([2.0], [3.0]).tolist()
 
 
 def refused(match, problem, ranges, **more):

@@ -113,3 +113,8 @@ def test_a_part_of_a_system_is_seen_by_itself():
     assert (part.equations, part.m) == (1, 2)
     assert _seen(part).ray is None
     assert [name_of_row(line, i) for i in range(line.m)] == ["constraint 0", "constraint 1", "constraint 2"]
+
+
+def test_without_constraints_there_is_no_conflict():
+    x = cp.Variable(2, name="x")
+    assert repr(pc.conflict(cp.Problem(cp.Minimize(cp.norm(x))))).startswith("no conflict")
