@@ -1,6 +1,7 @@
 """The one entry to engines: the exact path of any `ParametricQP`, in C++ or by `paretoclf.engine.textbook`.
 
-A box whose P is an operator is followed by the core that is made for boxes, where there is one.
+A box whose P is an operator is followed by the core that is made for boxes, where there is one; so is a large problem
+that is a box in another form (`paretoclf.engine.hidden_boxes`).
 
 A problem in doubles is followed in units in which its numbers are of one size. Where rounding errors leave open how it
 goes on, it is followed again: with every step computed afresh, with all solutions in twice the precision, from another
@@ -40,6 +41,8 @@ _WAYS = "in doubles, with each step computed afresh, from another start, and in 
 _SEARCH = 10
 #: Starts that are tried where no engine has twice the precision.
 _DRAWS = 4
+#: From so many items on it is looked whether a problem is a box.
+_HIDDEN = 100
 #: Problems of no more items are followed in fractions where rounding errors leave open how they go on.
 _SMALL = 30
 
@@ -81,7 +84,9 @@ def follow(
     DegeneratePathError
         If rounding errors leave open how it goes on.
     """
-    if hasattr(problem.P, "whole") and not precise:
+    plain = isinstance(problem.P, np.ndarray) and problem.P.dtype == np.float64
+    may_be_box = plain and problem.items >= _HIDDEN and labels is None and not scaled
+    if not precise and (may_be_box or hasattr(problem.P, "whole")):
         box = _as_box(problem, labels, engine, (max_events, progress, deadline))
         if box is not None:
             return box
@@ -116,11 +121,11 @@ def _as_box(
     problem: ParametricQP, labels: Index | None, engine: str | None, how: tuple[Any, Any, float | None]
 ) -> Trace | None:
     """The path by the core for boxes; None where it is refused: the engine of any program may know more remedies."""
-    from paretoclf.engine.boxes import box_trace  # which no program needs
+    from paretoclf.engine.hidden_boxes import box_path  # which few programs need
 
     for name in turns(engine):
         with suppress(DegeneratePathError):
-            box = box_trace(name, problem, labels, *how)
+            box = box_path(name, problem, labels, *how)
             if box is not None:
                 return box
     return None

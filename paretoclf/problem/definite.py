@@ -205,7 +205,9 @@ def enlarged(P: Any, shares: Array) -> Any:
 
 
 def connected_blocks(P: Any) -> list[Index]:
-    """Rows of each connected block of a symmetric matrix, in order."""
+    """Rows of each connected block of a symmetric matrix, in order; a row without a 0 connects all."""
+    if sp.issparse(P) and (np.diff(P.indptr) == P.shape[0]).any():
+        return [np.arange(P.shape[0])]
     _, label = connected_components(sp.csr_array(P), directed=False)
     order = np.argsort(label, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(label[order])) + 1)

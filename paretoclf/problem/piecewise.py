@@ -251,7 +251,10 @@ class Piecewise:
 
 @dataclass(frozen=True)
 class _KnownNumbers:
-    """Numbers that are affine in t, each known where its item has a label; items for which they are 0 are left out."""
+    """Numbers that are affine in t, each known where its item has a label; items for which they are 0 are left out.
+
+    Where they are the same for all items, there is one.
+    """
 
     label: int
     item: Any  # whose label it is, and
@@ -264,8 +267,10 @@ class _KnownNumbers:
         """Read the numbers of items from ``begin`` on in (x, y); infinite ones are those that no label says."""
         finite = np.where(np.isfinite(ends), ends, 0.0)
         item = np.flatnonzero(finite.any(axis=0))
-        first, last = finite[:, item]
-        return cls(label, _as_slice(item), _as_slice(begin + item), first, last)
+        numbers = finite[:, item]
+        if (numbers == numbers[:, :1]).all():  # such as one cost for all
+            numbers = numbers[:, :1]
+        return cls(label, _as_slice(item), _as_slice(begin + item), *numbers)
 
     def write(self, found: Array, labels: State, t: Array) -> None:
         """Write them into (x, y) at points, where the labels there say them."""
@@ -275,8 +280,7 @@ class _KnownNumbers:
             return
         numbers = np.multiply.outer(1.0 - t, self.first)
         numbers += np.multiply.outer(t, self.last)
-        numbers *= here
-        found[:, self.place] += numbers
+        found[:, self.place] += here * numbers
 
 
 def _as_slice(places: Index) -> Any:
