@@ -15,11 +15,12 @@ import numpy as np
 
 from paretoclf.checking.judging import best_margin, certificate_of, intercept
 from paretoclf.checking.rows import Row
-from paretoclf.common.checks import Array, Index, check_number, check_vector
+from paretoclf.common.checks import Array, check_number, check_vector
 from paretoclf.common.errors import InputError
 from paretoclf.problem.costs import SampleCosts, per_sample
 from paretoclf.problem.lines import LineOfCosts, LineOfNu, LineOfTau
 from paretoclf.problem.nu import caps_of
+from paretoclf.problem.pieces import Pieces
 from paretoclf.proof.lines.classifier_lines import prove_classifiers
 from paretoclf.proof.points.soft_margin import SoftMargin
 from paretoclf.proof.segments.line_proof import LineProof
@@ -152,49 +153,18 @@ def _proofs(formulation: Any, first: Row, last: Row, tol: float) -> Iterator[tup
         parts += [(middle, high, depth - 1), (low, middle, depth - 1)]
 
 
-@dataclass(frozen=True)
-class _Knots:
-    """Two rows as the one segment of a line, every sample listed."""
+def _knots(first: Row, last: Row) -> Pieces:
+    """Two rows as the one piece of a line, every sample listed."""
 
-    a0: Array
-    a1: Array
-    b0: Array
-    b1: Array
-    w: Array | None
-    rho0: Array
-    rho1: Array
-
-    t: Array = field(default_factory=lambda: np.array([0.0, 1.0]))
-    value: Array = field(default_factory=lambda: np.zeros((1, 3)))
-    changes: Index = field(default_factory=lambda: np.zeros((3, 0), dtype=np.int64))
-
-    @property
-    def index(self) -> Index:
-        """Indices of the samples that are listed: all."""
-        return np.arange(self.a0.size)
-
-    @property
-    def ptr(self) -> Index:
-        """Begin and end of the list of each segment."""
-        return np.array([0, self.a0.size])
-
-    @property
-    def state(self) -> Any:
-        """Active set that is claimed for the samples: none."""
-        return np.zeros(self.a0.size, dtype=np.int8)
-
-
-def _knots(first: Row, last: Row) -> _Knots:
-    """Numbers of two rows in the form that the proof of a line reads."""
-
-    def at(row: Row, name: str) -> Array:
-        return np.array([float(row.numbers.get(name, 0.0))])
+    def at_ends(name: str) -> Array:
+        return np.array([float(row.numbers.get(name, 0.0)) for row in (first, last)])
 
     slopes = [row.numbers["w"] for row in (first, last) if "w" in row.numbers]
     w = np.stack(slopes) if len(slopes) == 2 else None
-    intercepts = at(first, "b_at_origin"), at(last, "b_at_origin")
-    margins = at(first, "rho"), at(last, "rho")
-    return _Knots(first.numbers["alpha"], last.numbers["alpha"], *intercepts, w, *margins)
+    alpha, rho = first.numbers["alpha"], at_ends("rho")
+    ends, none = np.array([0.0, 1.0]), np.zeros(alpha.size, dtype=np.int8)
+    knot = Pieces.still(ends, np.arange(alpha.size), alpha, at_ends("b_at_origin"), 0.0, w, none)
+    return replace(knot, a1=last.numbers["alpha"], rho0=rho[:1], rho1=rho[1:])
 
 
 def _without_value(proof: LineProof) -> LineProof:

@@ -34,12 +34,12 @@ from paretoclf.path.svm.margin_path import MarginPath
 from paretoclf.path.svm.nu_path import NuPath
 from paretoclf.path.svm.quantile_path import QuantilePath
 from paretoclf.path.svm.rho_margin import with_lower_rho
-from paretoclf.path.svm_lines.pieces import Pieces
 from paretoclf.path.svm_lines.svm_path import check_certificates
 from paretoclf.problem.costs import CostLine, Costs, SampleCosts
 from paretoclf.problem.gram import Gram
 from paretoclf.problem.kernels import kernel_from_spec
 from paretoclf.problem.lines import FixedAsymmetry, HullLine, sizes_of
+from paretoclf.problem.pieces import Pieces
 
 _OnSamples = Path | QuantilePath | MarginPath | NuPath
 OfProgram = TypeVar("OfProgram", ProblemPath, ConePath, CurvePath, GuaranteePath, ProblemMap)

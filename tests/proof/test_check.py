@@ -20,7 +20,7 @@ import pytest
 import paretoclf as pc
 from paretoclf.cli import main
 from paretoclf.proof import check, check_gap, check_ray
-from paretoclf.proof.files.bounded_points import OnePoint
+from paretoclf.proof.files.bounded_points import one_point
 from paretoclf.proof.files.certificate_file import bounded, certificate, digest, save_solution, write_content
 from paretoclf.proof.files.stated_problems import labels_of
 
@@ -62,7 +62,7 @@ def files():
     problem, alpha = problem_of("2C-SVM"), np.array([0.125, 0.25, 0.25, 0.125])
     problem["caps"] = [[0.25] * 4] * 2
     labels = labels_of(problem, alpha, 1)
-    found["bounded"] = bounded(problem, OnePoint.of(alpha, labels), [labels])
+    found["bounded"] = bounded(problem, one_point(alpha, labels), [labels])
     hard = {**problem_of("program"), "below": [[None] * 3] * 2, "above": [[None] * 3] * 2}
     hard |= {"q": [[-1, -2]] * 2, "lower": [[0, 0, 0]] * 2, "upper": [[2, 3, 5]] * 2}
     points = [[0, [[0, 1], [1, 1]], [0]], [1, [], [0]]]

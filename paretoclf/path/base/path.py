@@ -77,7 +77,8 @@ from paretoclf.common.files import AnyFile, write_file
 from paretoclf.common.tables import Tabular
 from paretoclf.common.tolerances import AFFINE
 from paretoclf.engine.reduction.program import between, meant_by
-from paretoclf.path.base.points import Event, PriceAlong, Shares, Slope, Slopes, SolverComparison
+from paretoclf.path.base.points import Event, PriceAlong, Slope, Slopes, SolverComparison
+from paretoclf.problem.shares import Shares
 
 if TYPE_CHECKING:
     from paretoclf.problem.classifiers import Rule

@@ -19,12 +19,13 @@ import numpy as np
 from paretoclf.common.checks import Array, Mask
 from paretoclf.common.errors import InputError
 from paretoclf.path.base.path import Rates
-from paretoclf.path.base.points import Event, PriceAlong, Shares
+from paretoclf.path.base.points import Event, PriceAlong
 from paretoclf.path.curves.curve_path_file import arrays_of
 from paretoclf.path.programs.path_ends import refusal as path_refusal
 from paretoclf.path.programs.program_path import Source, check_line
 from paretoclf.path.programs.program_points import ProblemPoint
 from paretoclf.path.programs.scored_path import Scored
+from paretoclf.problem.shares import Shares
 from paretoclf.proof.bands.cone_line import ConeLine
 from paretoclf.proof.curves.curve_program import CurveProgram
 from paretoclf.proof.curves.curve_proof import CurveProof, prove_curve

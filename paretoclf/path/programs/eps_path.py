@@ -19,12 +19,13 @@ from paretoclf.common.errors import DegeneratePathError, InputError, Interrupted
 from paretoclf.common.files import AnyFile
 from paretoclf.common.progress import PathLimits
 from paretoclf.engine.reduction.program import between
-from paretoclf.path.base.points import Event, Shares
+from paretoclf.path.base.points import Event
 from paretoclf.path.programs.eps_path_file import arrays_of
 from paretoclf.path.programs.path_ends import beyond_of
 from paretoclf.path.programs.program_path import Source
 from paretoclf.path.programs.program_points import Beyond, ProblemPoint, events_of
 from paretoclf.path.programs.scored_path import Scored
+from paretoclf.problem.shares import Shares
 from paretoclf.proof.bands.band_proof import BandProof, judge_cone_ray, prove_band
 from paretoclf.proof.bands.cone_line import ConeLine
 from paretoclf.proof.bands.line_judge import ConeJudge

@@ -33,7 +33,7 @@ from paretoclf.engine.reduction.taken_back import taken_back
 from paretoclf.engine.vertex import vertex
 from paretoclf.path.base.path import Rates
 from paretoclf.path.base.path_content import content_of_path
-from paretoclf.path.base.points import Event, Shares
+from paretoclf.path.base.points import Event
 from paretoclf.path.programs.path_ends import (
     beyond_of,
     no_start,
@@ -45,6 +45,7 @@ from paretoclf.path.programs.program_path import Source, check_line
 from paretoclf.path.programs.program_points import Beyond, events_of, words_of
 from paretoclf.path.programs.scored_path import Scored
 from paretoclf.problem.parametric_qp import shortest_stretch
+from paretoclf.problem.shares import Shares
 from paretoclf.proof.programs.convexity import refused_for, said_of, share_of_shift
 from paretoclf.proof.programs.program_lines import JUDGED, prove_program
 from paretoclf.proof.programs.rays import judge_ray

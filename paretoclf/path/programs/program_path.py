@@ -14,9 +14,9 @@ from paretoclf.common.errors import InputError
 from paretoclf.engine.reduction.program import ProgramLine, between
 from paretoclf.path.base.path import OnSegments, plain
 from paretoclf.path.base.point_rows import point_rows
-from paretoclf.path.base.points import Shares
 from paretoclf.path.programs.path_ends import refusal
 from paretoclf.path.programs.program_points import Beyond, ProblemPoint, moves
+from paretoclf.problem.shares import Shares
 
 #: Next to t = 1 by this share of the line, what has fallen to this share of what it was may be short of digits.
 _NEAR_ONE = 1e-2

@@ -41,7 +41,6 @@ from paretoclf.engine.segments import Line
 from paretoclf.engine.sets import LEFT, OUT, RIGHT
 from paretoclf.path.svm.shadow_prices import ShadowPrices, prices_of
 from paretoclf.path.svm_lines.double_double import Precise, PreciseSolver, quadratic_of
-from paretoclf.path.svm_lines.pieces import Pieces
 from paretoclf.path.svm_lines.refined_path import Refining
 from paretoclf.path.svm_lines.stages import (
     BasisAt,
@@ -63,6 +62,7 @@ from paretoclf.problem.classifiers import Classifier
 from paretoclf.problem.costs import CostLine, Costs, SampleCosts, per_sample
 from paretoclf.problem.lines import LabelledSamples, LineOfCosts, Weighted, problem_of_costs
 from paretoclf.problem.operator.signed import STORED_SLOPE
+from paretoclf.problem.pieces import Pieces
 from paretoclf.problem.units import balanced_units
 from paretoclf.proof.points.judged_classifiers import make_solution
 from paretoclf.proof.points.soft_margin import SoftMargin

@@ -22,13 +22,13 @@ from paretoclf.common.progress import NO_LIMITS, PathLimits
 from paretoclf.engine.sets import LEFT, MARGIN, RIGHT
 from paretoclf.path.base.path import Rates
 from paretoclf.path.svm.cost_path import Path, trace_costs
-from paretoclf.path.svm_lines.pieces import Pieces
 from paretoclf.path.svm_lines.svm_path import OnPieces, proved
 from paretoclf.problem.class_margins import ClassMargins, class_margins
 from paretoclf.problem.costs import Costs
 from paretoclf.problem.exact_sums import total
 from paretoclf.problem.gram import Gram
 from paretoclf.problem.lines import LabelledSamples, LineOfTheta, Ratio
+from paretoclf.problem.pieces import Pieces
 from paretoclf.problem.touching import by_the_nearest
 from paretoclf.proof.lines.margin_lines import prove_margins
 from paretoclf.proof.points.margins import judge_margins

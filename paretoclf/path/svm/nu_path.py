@@ -32,7 +32,6 @@ from paretoclf.engine.reduction.program import between
 from paretoclf.engine.segments import Line
 from paretoclf.engine.sets import LEFT
 from paretoclf.path.svm.rho_margin import with_lower_rho
-from paretoclf.path.svm_lines.pieces import Pieces
 from paretoclf.path.svm_lines.stages import Stage, assemble, one_way
 from paretoclf.path.svm_lines.stopping import finished
 from paretoclf.path.svm_lines.svm_path import OnPieces, proved, with_proved_values
@@ -43,6 +42,7 @@ from paretoclf.problem.lines import FixedAsymmetry, HullLine, Labelled, LineOfNu
 from paretoclf.problem.nu import caps_of, equivalent_costs
 from paretoclf.problem.operator.signed import Signed, centre
 from paretoclf.problem.parametric_qp import ParametricQP
+from paretoclf.problem.pieces import Pieces
 from paretoclf.problem.samples import distinct
 from paretoclf.proof.lines.hull_lines import prove_hulls
 from paretoclf.proof.points.hulls import Graded, grade_hulls, moved_by_rounding

@@ -29,7 +29,6 @@ from paretoclf.engine.engines import first_found, turns
 from paretoclf.engine.segments import Log
 from paretoclf.engine.sets import LEFT
 from paretoclf.path.svm_lines.double_double import Precise, PreciseSolver
-from paretoclf.path.svm_lines.pieces import Pieces
 from paretoclf.path.svm_lines.refined_path import Refining
 from paretoclf.path.svm_lines.stages import (
     CapsWalk,
@@ -48,6 +47,7 @@ from paretoclf.problem.costs import Costs
 from paretoclf.problem.exact_sums import inner, times
 from paretoclf.problem.lines import Homogeneous, LineOfTau, sides_of
 from paretoclf.problem.operator import twice
+from paretoclf.problem.pieces import Pieces
 from paretoclf.problem.samples import Samples, dense
 from paretoclf.proof.points.hinge import certify_hinge_precisely, judge_hinge
 from paretoclf.proof.points.soft_margin import SoftMargin

@@ -18,8 +18,8 @@ import numpy as np
 from paretoclf.common.checks import Array
 from paretoclf.common.tolerances import ONE_COLUMN
 from paretoclf.engine.segments import Log
-from paretoclf.path.svm_lines.pieces import Pieces
 from paretoclf.problem.operator import Quadratic
+from paretoclf.problem.pieces import Pieces
 
 _FEW_DOUBLES = 8 * float(np.finfo(float).eps)  # breakpoints are rounded by less
 

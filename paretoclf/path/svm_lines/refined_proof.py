@@ -19,10 +19,10 @@ import numpy as np
 
 from paretoclf.common.checks import Array, Index, Mask
 from paretoclf.common.tolerances import AT_BOUND, FAST_ERROR, ROUNDED
-from paretoclf.path.base.points import Shares
 from paretoclf.path.svm_lines.double_double import NEAR, Precise
-from paretoclf.path.svm_lines.pieces import Pieces
 from paretoclf.path.svm_lines.stages import STAGE
+from paretoclf.problem.pieces import Pieces
+from paretoclf.problem.shares import Shares
 from paretoclf.problem.units import balanced_units, box_units
 from paretoclf.proof.lines.refined_lines import Refined, prove_costs
 from paretoclf.proof.segments.line_proof import LineProof

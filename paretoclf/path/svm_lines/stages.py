@@ -17,8 +17,8 @@ from paretoclf.common.tolerances import AT_BOUND, ENTERED, FEW_DIGITS, OUTWARDS,
 from paretoclf.engine.segments import Line, Log
 from paretoclf.engine.sets import LEFT, MARGIN, RIGHT
 from paretoclf.path.svm_lines.knot_slopes import with_knot_slopes
-from paretoclf.path.svm_lines.pieces import Pieces
 from paretoclf.problem.operator import Quadratic
+from paretoclf.problem.pieces import Pieces
 
 if TYPE_CHECKING:
     from paretoclf.engine.box import AnyBox

@@ -45,14 +45,15 @@ from paretoclf.common.files import AnyFile
 from paretoclf.common.tolerances import BOUND_ROUNDING, CERTIFY
 from paretoclf.engine.sets import LEFT, MARGIN, RIGHT
 from paretoclf.path.base.path import OnSegments, Rates
-from paretoclf.path.base.points import Event, Shares
+from paretoclf.path.base.points import Event
 from paretoclf.path.base.stored_samples import arrays_with
-from paretoclf.path.svm_lines.pieces import Pieces
 from paretoclf.problem.classifiers import KernelRule, LinearRule, Rule
 from paretoclf.problem.costs import Costs
 from paretoclf.problem.gram import Gram
 from paretoclf.problem.lines import SampleLine
 from paretoclf.problem.parametric_qp import INSIDE, LOWER, UPPER, ParametricQP, shortest_stretch
+from paretoclf.problem.pieces import Pieces
+from paretoclf.problem.shares import Shares
 from paretoclf.proof.lines.refined_lines import prove_costs
 from paretoclf.proof.points.soft_margin import SoftMargin
 from paretoclf.proof.segments.line_proof import LineProof

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -12,6 +12,7 @@ import numpy as np
 from paretoclf.common.checks import Array, Index
 from paretoclf.engine.reduction.program import between
 from paretoclf.problem.parametric_qp import INSIDE, UPPER, ParametricQP
+from paretoclf.problem.pieces import Pieces
 from paretoclf.proof import check
 from paretoclf.proof.files.stated_problems import stated
 
@@ -38,22 +39,11 @@ def _diagonal(problem: Mapping[str, Any], count: int) -> Array:
     return np.array(_doubles(problem.get("diagonal", [0] * count)))
 
 
-@dataclass(frozen=True)
-class OnePoint:
-    """One solution as a path of one piece on which nothing depends on t."""
-
-    t: Array
-    ptr: Index
-    index: Index
-    a0: Array
-    a1: Array
-
-    @classmethod
-    def of(cls, alpha: Array, labels: Index) -> OnePoint:
-        """Make it of multipliers, of which those with the label 0 are between their bounds."""
-        index = np.flatnonzero(labels[: alpha.size] == INSIDE)
-        ptr = np.array([0, index.size])
-        return cls(np.array([0.0, 1.0]), ptr, index, alpha[index], alpha[index])
+def one_point(alpha: Array, labels: Index) -> Pieces:
+    """One solution as the piece of a path on which nothing depends on t; multipliers with the label 0 move."""
+    moving = np.flatnonzero(labels[: alpha.size] == INSIDE)
+    state = labels[: alpha.size].astype(np.int8)
+    return Pieces.still(np.array([0.0, 1.0]), moving, alpha[moving], np.zeros(2), 0.0, None, state)
 
 
 def program_points(
@@ -128,7 +118,7 @@ class _PieceEnd(NamedTuple):
 class StoredPoints:
     """Points of a path in doubles, made feasible without rounding, with multipliers of the rows (of which y is one)."""
 
-    def __init__(self, problem: Mapping[str, Any], pieces: Any, labels: list[Index]) -> None:
+    def __init__(self, problem: Mapping[str, Any], pieces: Pieces, labels: list[Index]) -> None:
         self.y = [int(label) for label in problem["y"]]
         count = len(self.y)
         q, A, ends = check.classifier(dict(problem), self.y)

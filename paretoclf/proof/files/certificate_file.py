@@ -28,8 +28,9 @@ from paretoclf.engine.segments import most_exchanges
 from paretoclf.engine.start import Data, first_labels, shifted
 from paretoclf.engine.textbook import Walk
 from paretoclf.problem.parametric_qp import INSIDE, ParametricQP
+from paretoclf.problem.pieces import Pieces
 from paretoclf.proof import check, check_gap, check_ray
-from paretoclf.proof.files.bounded_points import OnePoint, StoredPoints, lower_triangle, program_points
+from paretoclf.proof.files.bounded_points import StoredPoints, lower_triangle, one_point, program_points
 from paretoclf.proof.files.stated_problems import (
     UNTOUCHED,
     by_entries,
@@ -481,7 +482,7 @@ def _shifts_to_try(problem: Mapping[str, Any]) -> list[int | None]:
 
 
 def bounded(
-    problem: Mapping[str, Any], pieces: Any, labels: list[Index], progress: bool | None = False
+    problem: Mapping[str, Any], pieces: Pieces, labels: list[Index], progress: bool | None = False
 ) -> dict[str, Any]:
     """Make the content of a bounded certificate: the path as it is stored, and nothing of it solved anew.
 
@@ -489,7 +490,7 @@ def bounded(
     ----------
     problem : mapping
         As for `certificate`; of a path of classifiers.
-    pieces : Pieces or OnePoint
+    pieces : Pieces
         The path.
     labels : list of int arrays of shape (items,)
         Labels of its pieces.
@@ -752,6 +753,6 @@ def save_solution(svm: Any, solution: Solution, file: AnyFile, level: str | None
     problem = labelled(problem, positive)
     labels = labels_of(problem, alpha, equations)
     exact = partial(certificate, problem, [labels], progress=False)
-    within = partial(bounded, problem, OnePoint.of(alpha, labels), [labels])
+    within = partial(bounded, problem, one_point(alpha, labels), [labels])
     quick = _quick(alpha.size, _basis(alpha.size, [labels]))
     _save({"exact": exact, "bounded": within}, file, level, quick)

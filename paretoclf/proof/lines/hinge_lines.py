@@ -13,18 +13,19 @@ import numpy as np
 
 from paretoclf.common.checks import Array, Index
 from paretoclf.common.tolerances import SLACK_ROUNDING, UNDECIDED
+from paretoclf.problem.pieces import Pieces
 from paretoclf.proof.points.soft_margin import SoftMargin
 from paretoclf.proof.segments import bernstein
 from paretoclf.proof.segments.block import BlockTerms, ProofTask, blocks, joined
 from paretoclf.proof.segments.line_proof import LineProof
-from paretoclf.proof.segments.stored_segments import Stored, kernel_rounding
+from paretoclf.proof.segments.stored_segments import kernel_rounding
 from paretoclf.proof.segments.theorem import Entries, complementarity, gap_of
 
 _TINY = float(np.finfo(float).tiny)
 _EPS = float(np.finfo(float).eps)
 
 
-def prove_hinge(problem: SoftMargin, stored: Stored, parameter: str) -> LineProof:
+def prove_hinge(problem: SoftMargin, stored: Pieces, parameter: str) -> LineProof:
     """Prove a line of the 2C-SVM or of the quantile SVM."""
     task = ProofTask.of(problem, stored)
     with np.errstate(invalid="ignore", over="ignore"):  # what is not a number is not proved

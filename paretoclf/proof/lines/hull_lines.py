@@ -22,19 +22,20 @@ import numpy as np
 
 from paretoclf.common.checks import Array, Index
 from paretoclf.common.tolerances import LOOSE, SCORE_DIGITS, SCORE_ROUNDING, UNDECIDED
+from paretoclf.problem.pieces import Pieces
 from paretoclf.proof.points.hulls import moved_by_rounding
 from paretoclf.proof.points.soft_margin import SoftMargin
 from paretoclf.proof.segments import bernstein
 from paretoclf.proof.segments.block import BlockTerms, ProofTask, blocks, joined
 from paretoclf.proof.segments.line_proof import LineProof
 from paretoclf.proof.segments.score_products import FeatureProducts
-from paretoclf.proof.segments.stored_segments import Stored, kernel_rounding
+from paretoclf.proof.segments.stored_segments import kernel_rounding
 from paretoclf.proof.segments.theorem import complementarity, gap_of
 
 _TINY = float(np.finfo(float).tiny)
 
 
-def prove_hulls(problem: SoftMargin, stored: Stored, parameter: str) -> LineProof:
+def prove_hulls(problem: SoftMargin, stored: Pieces, parameter: str) -> LineProof:
     """Prove a line of the 2nu-SVM."""
     task = ProofTask.of(problem, stored)
     with np.errstate(invalid="ignore", over="ignore"):  # what is not a number is not proved

@@ -15,16 +15,17 @@ from __future__ import annotations
 import numpy as np
 
 from paretoclf.common.checks import Array
+from paretoclf.problem.pieces import Pieces
 from paretoclf.proof.points.margins import nearest_feasible, noted, weigh
 from paretoclf.proof.points.soft_margin import SoftMargin
 from paretoclf.proof.segments.bernstein import of_value
 from paretoclf.proof.segments.line_proof import LineProof
-from paretoclf.proof.segments.stored_segments import AT_CAP, Stored, kernel_rounding
+from paretoclf.proof.segments.stored_segments import AT_CAP, kernel_rounding
 
 _TINY = float(np.finfo(float).tiny)
 
 
-def prove_margins(problem: SoftMargin, stored: Stored, parameter: str, low: Array | None = None) -> LineProof:
+def prove_margins(problem: SoftMargin, stored: Pieces, parameter: str, low: Array | None = None) -> LineProof:
     """Prove the Pareto set on an interval of the share: one segment, whose multipliers are those of theta = 1.
 
     ``low`` (n,) is the part of the multipliers that doubles do not hold, where they need two doubles each.
@@ -89,7 +90,7 @@ def _largest_violation(values: Array) -> float:
     return float(np.maximum(-values, 0.0).max())
 
 
-def _change(stored: Stored) -> float:
+def _change(stored: Pieces) -> float:
     """Largest relative change of multipliers and slope from one end to the other: both must be constant in t."""
     change = _relative_change(stored.a0, stored.a1)
     if stored.w is None:

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from paretoclf.problem.parametric_qp import ParametricQP
+from paretoclf.problem.pieces import Pieces
 from paretoclf.problem.piecewise import Piecewise
 from paretoclf.proof.lines.classifier_lines import prove_classifiers
 from paretoclf.proof.lines.refined_lines import Refined
 from paretoclf.proof.points.soft_margin import SoftMargin
 from paretoclf.proof.programs.item_lines import prove_items
 from paretoclf.proof.segments.line_proof import LineProof
-from paretoclf.proof.segments.stored_segments import Stored
 
 
-def prove(problem: SoftMargin | ParametricQP, stored: Stored | Refined | Piecewise, parameter: str = "t") -> LineProof:
+def prove(problem: SoftMargin | ParametricQP, stored: Pieces | Refined | Piecewise, parameter: str = "t") -> LineProof:
     """Prove what is stored of a line, as it is stored.
 
     Parameters
     ----------
     problem : SoftMargin or ParametricQP
         Along the line.
-    stored : Stored, Refined or Piecewise
+    stored : Pieces, Refined or Piecewise
         Segments with multipliers, intercepts, optimal values and, with features, slopes; or ends of segments in twice
         the precision, where there are costs of slacks and no nu. Of a ``ParametricQP`` the path that an engine has
         found, or whoever: values of variables and multipliers of all items. It is proved from t = 0 to its end.

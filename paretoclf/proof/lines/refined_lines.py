@@ -9,13 +9,13 @@ import numpy as np
 from paretoclf.common.checks import Array, Index
 from paretoclf.problem.exact_sums import inner
 from paretoclf.problem.parametric_qp import points_of
+from paretoclf.problem.pieces import Pieces
 from paretoclf.problem.units import balanced_units, margin_rounding
 from paretoclf.proof.lines.hinge_lines import HingeTerms, of_margins, prove_hinge
 from paretoclf.proof.points.soft_margin import PRECISELY, SoftMargin
 from paretoclf.proof.segments import bernstein
 from paretoclf.proof.segments.line_proof import LineProof
 from paretoclf.proof.segments.score_products import BlockSlopes
-from paretoclf.proof.segments.stored_segments import Stored
 from paretoclf.proof.segments.theorem import Entries
 
 _TINY = float(np.finfo(float).tiny)
@@ -40,7 +40,7 @@ class Refined:
     w : array of shape (k, 2, d) or None
         Slopes, where there are features.
     value : array of shape (k, 3)
-        Stored optimal values, as in ``Stored``.
+        Stored optimal values, as in ``Pieces``.
     """
 
     t: Array
@@ -55,7 +55,7 @@ class Refined:
         return Refined(self.t[which], self.alpha[which], self.b[which], w, self.value[which])
 
 
-def prove_costs(problem: SoftMargin, stored: Stored | Refined, parameter: str) -> LineProof:
+def prove_costs(problem: SoftMargin, stored: Pieces | Refined, parameter: str) -> LineProof:
     """Prove what is stored of a line of classifiers whose slacks have costs."""
     if not isinstance(stored, Refined):
         return prove_hinge(problem, stored, parameter)

@@ -30,6 +30,7 @@ import numpy as np
 from paretoclf.common.checks import Array, Index, Mask
 from paretoclf.common.tolerances import ONE_COLUMN
 from paretoclf.problem.parametric_qp import points_of
+from paretoclf.problem.pieces import Pieces
 from paretoclf.proof.points.soft_margin import SoftMargin
 from paretoclf.proof.segments.bernstein import columns, pairs
 from paretoclf.proof.segments.score_products import (
@@ -40,7 +41,7 @@ from paretoclf.proof.segments.score_products import (
     KernelProducts,
     products_of,
 )
-from paretoclf.proof.segments.stored_segments import AT_CAP, Block, Cutter, Group, Stored, groups
+from paretoclf.proof.segments.stored_segments import AT_CAP, Block, Cutter, Group, groups
 from paretoclf.proof.segments.theorem import Entries
 
 _TINY = float(np.finfo(float).tiny)
@@ -59,7 +60,7 @@ class ProofTask:
 
     Attributes
     ----------
-    stored : Stored
+    stored : Pieces
         The segments.
     problem : SoftMargin
         Along the line. With nu, margins are compared with the stored rho, instead of 1.
@@ -69,13 +70,13 @@ class ProofTask:
         How far scores of the end of a segment and the beginning of the next may be apart to be judged as one point.
     """
 
-    stored: Stored
+    stored: Pieces
     problem: SoftMargin
     products: KernelProducts | FeatureProducts
     one_column: float = ONE_COLUMN
 
     @classmethod
-    def of(cls, problem: SoftMargin, stored: Stored) -> ProofTask:
+    def of(cls, problem: SoftMargin, stored: Pieces) -> ProofTask:
         """Make the task of proving a stored path of a problem."""
         return cls(stored, problem, products_of(problem, stored))
 
@@ -247,14 +248,14 @@ def block_terms(task: ProofTask, block: Block, segments: slice, ends: _BlockEnds
     )
 
 
-def _share(stored: Stored, layout: _Columns, segments: slice) -> Array:
+def _share(stored: Pieces, layout: _Columns, segments: slice) -> Array:
     """Positions (c,) of the columns between the two anchors, from 0 to 1."""
     knots = stored.t[segments.start : segments.stop + 1]
     first, last = knots[0], knots[-1]
     return np.asarray((layout.spread(knots, knots[1:]) - first) / (last - first))
 
 
-def _slopes(stored: Stored, layout: _Columns, segments: slice) -> Array | None:
+def _slopes(stored: Pieces, layout: _Columns, segments: slice) -> Array | None:
     """Stored slopes (c, d) of the columns."""
     if stored.w is None:
         return None

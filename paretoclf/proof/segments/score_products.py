@@ -18,10 +18,11 @@ import scipy.sparse as sp
 from paretoclf.common.checks import Array, Index
 from paretoclf.common.tolerances import ROUNDING
 from paretoclf.problem.operator import Features
+from paretoclf.problem.pieces import Pieces
 from paretoclf.problem.samples import Samples, dense, largest, squares
 from paretoclf.proof.points.soft_margin import SoftMargin
 from paretoclf.proof.segments.bernstein import columns
-from paretoclf.proof.segments.stored_segments import Group, Stored
+from paretoclf.proof.segments.stored_segments import Group
 
 #: Points of a line whose slopes are at hand at a time.
 _POINTS = 256
@@ -120,7 +121,7 @@ class KernelProducts:
         self.lengths = np.sqrt(np.maximum(np.diagonal(K), 0.0))
         self.largest2 = self.length2 = float(self.lengths.max(initial=0.0)) ** 2
 
-    def anchors(self, group: Group, stored: Stored) -> Anchors:
+    def anchors(self, group: Group, stored: Pieces) -> Anchors:
         """Scores at the anchors."""
         return Anchors(group.alpha, (group.alpha * self.y) @ self.K / self.lam)
 
@@ -235,7 +236,7 @@ class FeatureProducts:
         self.largest2 = float(squares(X).max(initial=0.0))
         self.length2 = float(self.size @ self.size)
 
-    def anchors(self, group: Group, stored: Stored) -> Anchors:
+    def anchors(self, group: Group, stored: Pieces) -> Anchors:
         """Slopes and scores at the anchors."""
         coef = (group.alpha * self.y).T
         implied = np.asarray(self.X.T @ coef).T / self.lam
@@ -292,7 +293,7 @@ def _largest_share(difference: Array, terms: Array) -> Array:
     return np.asarray((difference / (1.0 + terms)).max(axis=1, initial=0.0))
 
 
-def products_of(problem: SoftMargin, stored: Stored) -> KernelProducts | FeatureProducts:
+def products_of(problem: SoftMargin, stored: Pieces) -> KernelProducts | FeatureProducts:
     """Products with a kernel matrix or with features.
 
     The kernel matrix is taken where there are so many features that the slopes of a few hundred points would be more

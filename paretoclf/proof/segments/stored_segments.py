@@ -4,54 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from paretoclf.common.checks import Array, Index, Mask
+from paretoclf.problem.pieces import Pieces
 
 #: State of a sample whose multiplier is at its cap. (0: it is 0; anything else: it is listed.)
 AT_CAP = 1
 
 #: Segments whose multipliers are summed at a time.
 _SEGMENTS = 1024
-
-
-class Stored(Protocol):
-    """Interface of stored segments, as arrays: the path that a proof is given.
-
-    ``t`` (m+1,) ends; on segment j the samples ``index[ptr[j]:ptr[j+1]]`` have multipliers that go from ``a0`` to
-    ``a1``, all others are at 0 or at their cap: ``state`` (n,) on segment 0 and ``changes`` (3, .) in order, a segment,
-    a sample, its new state. Intercepts ``b0``, ``b1`` (m,), optimal values ``value`` (m, 3): at both ends, and the bend
-    c of ``(1 - f) s + f e - f (1 - f) c``; slopes ``w`` (m+1, d) or None; for a 2nu-SVM the margins ``rho0``, ``rho1``.
-    """
-
-    @property
-    def t(self) -> Array: ...  # noqa: D102
-    @property
-    def ptr(self) -> Index: ...  # noqa: D102
-    @property
-    def index(self) -> Index: ...  # noqa: D102
-    @property
-    def a0(self) -> Array: ...  # noqa: D102
-    @property
-    def a1(self) -> Array: ...  # noqa: D102
-    @property
-    def b0(self) -> Array: ...  # noqa: D102
-    @property
-    def b1(self) -> Array: ...  # noqa: D102
-    @property
-    def value(self) -> Array: ...  # noqa: D102
-    @property
-    def w(self) -> Array | None: ...  # noqa: D102
-    @property
-    def state(self) -> Any: ...  # noqa: D102
-    @property
-    def changes(self) -> Index: ...  # noqa: D102
-    @property
-    def rho0(self) -> Array: ...  # noqa: D102
-    @property
-    def rho1(self) -> Array: ...  # noqa: D102
 
 
 @dataclass(frozen=True)
@@ -96,12 +60,12 @@ class Block:
     place: Index
 
 
-def groups(stored: Stored, caps: Array, size: int, rows: int) -> Iterator[Group]:
+def groups(stored: Pieces, caps: Array, size: int, rows: int) -> Iterator[Group]:
     """Cut the segments into equal blocks of about `size`, and these into groups of at most `rows` blocks.
 
     Parameters
     ----------
-    stored : Stored
+    stored : Pieces
     caps : array of shape (2, n)
         Caps at t = 0 and at t = 1.
     size, rows : int
@@ -144,7 +108,7 @@ class _ListedSamples(NamedTuple):
     multipliers: Array
 
 
-def _listed_at(stored: Stored, segment: int) -> _ListedSamples:
+def _listed_at(stored: Pieces, segment: int) -> _ListedSamples:
     """List multipliers at the beginning of a segment; behind the last segment, at its end."""
     last = stored.t.size - 2
     part = slice(stored.ptr[min(segment, last)], stored.ptr[min(segment, last) + 1])
@@ -152,7 +116,7 @@ def _listed_at(stored: Stored, segment: int) -> _ListedSamples:
     return _ListedSamples(stored.index[part], multipliers[part])
 
 
-def totals(stored: Stored, caps: Array, weight: Array) -> Array:
+def totals(stored: Pieces, caps: Array, weight: Array) -> Array:
     """Sums of the sizes of all multipliers times weights (n,) >= 0, at both ends of each segment; shape (m, 2)."""
     count = stored.t.size - 1
     start, end = stored.t[:-1], stored.t[1:]
@@ -169,7 +133,7 @@ def totals(stored: Stored, caps: Array, weight: Array) -> Array:
     return np.asarray(sums.T)
 
 
-def _sums_at_cap(stored: Stored, caps: Array, weight: Array) -> Array:
+def _sums_at_cap(stored: Pieces, caps: Array, weight: Array) -> Array:
     """Weighted sums (2, m), for each segment, of the caps of the samples that are at theirs, at t = 0 and at t = 1."""
     count = stored.t.size - 1
     found = np.zeros((2, count))
@@ -186,7 +150,7 @@ def _sums_at_cap(stored: Stored, caps: Array, weight: Array) -> Array:
     return found
 
 
-def kernel_rounding(weight: Array | None, lam: float, stored: Stored, caps: Array, sums: Array | None) -> Array | None:
+def kernel_rounding(weight: Array | None, lam: float, stored: Pieces, caps: Array, sums: Array | None) -> Array | None:
     """Bound on what rounding of kernel values does to the dual value on each segment, shape (m,).
 
     ``weight`` (n,) is that of the problem (``SoftMargin.kernel_rounding``); None: no value is rounded. ``sums`` (m, 2)
@@ -202,7 +166,7 @@ def kernel_rounding(weight: Array | None, lam: float, stored: Stored, caps: Arra
 class Cutter:
     """Cuts one block after the other out of stored segments."""
 
-    def __init__(self, stored: Stored) -> None:
+    def __init__(self, stored: Pieces) -> None:
         self.stored = stored
         segment, sample, new = stored.changes
         self.until = np.searchsorted(segment, np.arange(stored.t.size), side="right")

@@ -13,8 +13,8 @@ import paretoclf as pc
 from examples.papers.bach2006_population import PAIRS
 from paretoclf.common.tolerances import SEEN_OUTSIDE
 from paretoclf.path.svm_lines import stages
-from paretoclf.path.svm_lines.pieces import Pieces
 from paretoclf.path.svm_lines.stages import CapsWalk, within_box
+from paretoclf.problem.pieces import Pieces
 from paretoclf.roc.folds import outer_folds, validation_folds
 from tests.oracles.exact import fractions, intercepts
 from tests.oracles.exact_criss_cross import criss_cross

@@ -12,7 +12,7 @@ import pytest
 import paretoclf as pc
 from paretoclf.problem.parametric_qp import ParametricQP
 from paretoclf.proof import check, check_gap
-from paretoclf.proof.files.bounded_points import OnePoint, StoredPoints, lower_triangle, program_points
+from paretoclf.proof.files.bounded_points import StoredPoints, lower_triangle, one_point, program_points
 from paretoclf.proof.files.stated_problems import path_problem, program_problem
 
 X = np.random.default_rng(0).normal(size=(12, 2)) + 0.4 * np.repeat([1.0, -1.0], [5, 7])[:, None]
@@ -140,7 +140,7 @@ def small(caps=((1.0, 1.0, 2.0), (2.0, 1.0, 2.0)), alpha=(0.5, 0.25, 0.75), labe
     """Three samples, the last a negative: the sums of the two classes are the same."""
     problem = {"kind": "2C-SVM", "y": [1, 1, -1], "K": [[1.0], [0.0, 1.0], [0.0, 0.0, 1.0]], "positive": "1"}
     problem["caps"] = [list(end) for end in caps]
-    one = OnePoint.of(np.array(alpha), np.array([*labels, -1]))
+    one = one_point(np.array(alpha), np.array([*labels, -1]))
     return problem, StoredPoints(problem, one, [np.array([*labels, -1])])
 
 
@@ -174,7 +174,7 @@ def test_without_caps_any_multiplier_has_room():
     problem, _ = small()
     del problem["caps"]
     problem |= {"kind": "margins", "q": [["-1"] * 3, ["-1"] * 3]}
-    one = OnePoint.of(np.array([1.0, 0.5, 1.5]), np.array([0, 0, 0, -1]))
+    one = one_point(np.array([1.0, 0.5, 1.5]), np.array([0, 0, 0, -1]))
     points = StoredPoints(problem, one, [np.array([0, 0, 0, -1])])
     assert not points.capped
     assert points.side(0, 0).values.tolist() == [0.5, 0.25, 0.75]  # half of those of the formulation
@@ -217,7 +217,7 @@ def test_a_side_has_the_gradient_of_its_kernel_or_features():
     by_features = {**{k: v for k, v in problem.items() if k != "K"}, "X": Z.tolist(), "diagonal": diagonal}
     with_bias = by_features | {"bias": True, "kind": "quantile SVM", "lam": 0.5}
     labels = [np.array([0, 1, -1, -1])]
-    one = OnePoint.of(np.array([0.5, 0.0, 0.0]), labels[0])
+    one = one_point(np.array([0.5, 0.0, 0.0]), labels[0])
     y = np.array([1.0, 1.0, -1.0])
     x = np.array([0.5, 1.0, 0.0])
     whole = K + np.diag([0.5, 0.25, 0.0])
@@ -319,6 +319,6 @@ def test_every_point_is_within_the_wider_bounds_without_rounding():
 
 
 def test_one_solution_is_a_path_on_which_nothing_moves():
-    found = OnePoint.of(np.array([0.5, 0.0, 1.0, 0.25]), np.array([0, -1, 1, 0, -1]))
+    found = one_point(np.array([0.5, 0.0, 1.0, 0.25]), np.array([0, -1, 1, 0, -1]))
     assert (found.t.tolist(), found.ptr.tolist(), found.index.tolist()) == ([0.0, 1.0], [0, 2], [0, 3])
     assert found.a0.tolist() == found.a1.tolist() == [0.5, 0.25]

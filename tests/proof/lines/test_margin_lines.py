@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from paretoclf.path.svm_lines.pieces import Pieces
 from paretoclf.problem.operator import Features
 from paretoclf.problem.operator.matrix import Matrix
+from paretoclf.problem.pieces import Pieces
 from paretoclf.proof.lines.margin_lines import prove_margins
 from paretoclf.proof.points.soft_margin import PRECISELY, SoftMargin
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import paretoclf as pc
 from paretoclf.common.tolerances import CERTIFY
-from paretoclf.path.svm_lines.pieces import Pieces
 from paretoclf.path.svm_lines.svm_path import check_certificates
 from paretoclf.problem.operator.twice import product
+from paretoclf.problem.pieces import Pieces
 from paretoclf.proof.lines.prove import prove
 from paretoclf.proof.segments import score_products
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from paretoclf.common.checks import Array, Index, State
-from paretoclf.path.base.points import Shares
+from paretoclf.problem.shares import Shares
 
 
 @dataclass(frozen=True)
@@ -16,8 +16,8 @@ class Pieces:
     """Stored form of a path of k pieces: storage grows with the sum of the margin-set sizes.
 
     ``t`` (k+1,) ends; margin set of piece j in ``index[ptr[j]:ptr[j+1]]`` with multipliers ``a0``, ``a1`` at its
-    two ends; intercepts ``b0``, ``b1`` (k,); optimal value ``value`` (k, 3): at its start s, at its end e, and the bend
-    c of ``(1 - f) s + f e - f (1 - f) c`` at the share f of the piece;
+    two ends, all others at 0 or at their cap; intercepts ``b0``, ``b1`` (k,); optimal value ``value`` (k, 3): at its
+    start s, at its end e, and the bend c of ``(1 - f) s + f e - f (1 - f) c`` at the share f of the piece;
     ``w`` (k+1, d) where there are features, and not too many of them; ``state`` (n,) sets on piece 0 and ``changes``
     (3, m): piece, sample, set. ``rho0``, ``rho1`` (k,): margins of a 2nu-SVM.
     """
