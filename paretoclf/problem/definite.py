@@ -68,7 +68,7 @@ def least_curvature(P: Any, *, signs: bool = False) -> Array:
     >>> [float(d) for d in least_curvature(np.ones((2, 2)))]
     [0.0, 0.0]
     """
-    P = sp.csr_array(P, dtype=np.float64)
+    P = _by_rows(P)
     found = np.asarray(P.diagonal())
     for block, B in _connected(P):
         found[block] = _of_block(B, signs)
@@ -102,7 +102,7 @@ def strong_convexity(P: Any) -> Array:
     >>> strong_convexity(np.ones((2, 2))).tolist()
     [0.0, 0.0]
     """
-    P = sp.csr_array(P, dtype=np.float64)
+    P = _by_rows(P)
     found = np.maximum(least_curvature(P), 0.0)
     for block, B in _connected(P):
         scaled = _scaled(B) if found[block[0]] == 0.0 and block.size <= _DENSE else None
@@ -135,7 +135,7 @@ def rounding_shares(P: Any) -> Array:
     >>> [float(rounding_shares(np.array([[1.0, r], [r, 1.0]]))[0]) for r in (1.0, 1 + 1e-15, 1 + 1e-8)]
     [0.0, 1.7763568394002505e-15, nan]
     """
-    P = sp.csr_array(P, dtype=np.float64)
+    P = _by_rows(P)
     shares = np.where(least_curvature(P, signs=True) < 0.0, np.nan, 0.0)
     if np.isnan(shares).any():
         for block, B in _connected(P):
@@ -166,7 +166,7 @@ def lacking(P: Any, blocks: Array) -> Array:
     >>> lacking(np.array([[1.0, 2.0], [2.0, 1.0]]), np.array([True, True])).round(9).tolist()
     [1.0, 1.0]
     """
-    P = sp.csr_array(P, dtype=np.float64)
+    P = _by_rows(P)
     found = np.where(blocks, np.maximum(0.0, -P.diagonal()), 0.0)
     for block, B in _connected(P):
         if blocks[block[0]]:
@@ -202,6 +202,11 @@ def enlarged(P: Any, shares: Array) -> Any:
     """
     P = sp.csc_array(P, dtype=np.float64)
     return sp.csc_array(P + sp.diags_array(shares * P.diagonal()))
+
+
+def _by_rows(P: Any) -> Any:
+    """Take a symmetric matrix by rows: one by columns is that, turned."""
+    return sp.csr_array(P.T if sp.issparse(P) and P.format == "csc" else P, dtype=np.float64)
 
 
 def connected_blocks(P: Any) -> list[Index]:

@@ -50,9 +50,9 @@ class Products:
 
     @classmethod
     def whole(cls, matrix: Any) -> Products:
-        """As one array where the matrix is small, else parted."""
+        """As one array where the matrix is small, or full, else parted."""
         m, n = matrix.shape
-        if m * n > _SMALL:
+        if m * n > max(_SMALL, matrix.nnz):
             return cls.of(matrix)
         return cls(matrix.shape, None, ((slice(m), slice(n), matrix.toarray()),))
 

@@ -377,20 +377,24 @@ def checked(given: Mapping[Any, Any], end: str) -> Values:
 
 def _check_cones(model: Model) -> None:
     """InputError that names what is neither quadratic nor piecewise linear."""
-    parts = [("the objective", model.problem.objective.expr, "is_qpwa")]
     for name, c in model.constraints.items():
-        where = f"constraint {name}" if c.label else called(name, c)
         if not isinstance(c, cp.constraints.Equality | cp.constraints.Zero | cp.constraints.Inequality):
-            raise _needs_cone(where, f"a cone of the kind {type(c).__name__}")
-        equation = isinstance(c, cp.constraints.Equality | cp.constraints.Zero)
-        parts.append((where, c.expr, "is_affine" if equation else "is_pwl"))
+            raise _needs_cone(_where(name, c), f"a cone of the kind {type(c).__name__}")
     for name, variable in model.variables.items():
         if variable.attributes["PSD"] or variable.attributes["NSD"]:
             raise _needs_cone(f"variable {name}", "semidefinite")
-    for name, expression, test in parts:
-        if not getattr(expression, test)():
-            atom = _culprit(expression, test)
-            raise _needs_cone(name, short(atom))
+    objective = model.problem.objective.expr
+    if not objective.is_qpwa():
+        raise _needs_cone("the objective", short(_culprit(objective, "is_qpwa")))
+    for name, c in model.constraints.items():
+        test = "is_pwl" if isinstance(c, cp.constraints.Inequality) else "is_affine"
+        if not getattr(c.expr, test)():
+            raise _needs_cone(_where(name, c), short(_culprit(c.expr, test)))
+
+
+def _where(name: str, constraint: Any) -> str:
+    """The constraint in a message; its text takes longer than most checks."""
+    return f"constraint {name}" if constraint.label else called(name, constraint)
 
 
 def _needs_cone(where: str, what: str) -> NeedsConeError:
