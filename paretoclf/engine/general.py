@@ -41,7 +41,7 @@ _WAYS = "in doubles, with each step computed afresh, from another start, and in 
 _SEARCH = 10
 #: Starts that are tried where no engine has twice the precision.
 _DRAWS = 4
-#: From so many items on it is looked whether a problem is a box.
+#: From so many items on it is looked whether a problem is a box; who asks for another engine after that means another.
 _HIDDEN = 100
 #: Problems of no more items are followed in fractions where rounding errors leave open how they go on.
 _SMALL = 30
@@ -85,7 +85,7 @@ def follow(
         If rounding errors leave open how it goes on.
     """
     plain = isinstance(problem.P, np.ndarray) and problem.P.dtype == np.float64
-    may_be_box = plain and problem.items >= _HIDDEN and labels is None and not scaled
+    may_be_box = plain and problem.items >= _HIDDEN and labels is None and not scaled and engine in (None, "fast")
     if not precise and (may_be_box or hasattr(problem.P, "whole")):
         box = _as_box(problem, labels, engine, (max_events, progress, deadline))
         if box is not None:

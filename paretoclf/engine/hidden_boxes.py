@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from paretoclf.common.checks import Array, Index, Mask, State
+from paretoclf.common.tolerances import CERTIFY, STEEP
 from paretoclf.engine.boxes import box_trace
 from paretoclf.problem.operator import Features, Matrix
 from paretoclf.problem.operator.signed import Signed
@@ -164,8 +165,11 @@ class DualBox:
             return None
         sign = np.where(of_rows, 1.0, -1.0)
         sides = np.where(of_rows, problem.lower[:, n:], -problem.upper[:, n:])
-        rows, units = sign[:, None] * problem.A, np.sqrt(diagonal[squared])
-        form = Signed(Features(rows[:, squared] / units), np.ones(sign.size))
+        rows = sign[:, None] * problem.A
+        features = Features(rows[:, squared] / np.sqrt(diagonal[squared]))
+        if STEEP * prices.max() * features.diagonal().max() > CERTIFY:
+            return None  # rounding of a multiplier is too much of a w that is made of them
+        form = Signed(features, np.ones(sign.size))
         box = ParametricQP.box(form, sides[0], rows[:, ~squared].T, prices, problem.q[:, ~squared])
         return cls(problem, replace(box, q=-sides), sign, squared, rows[:, squared] / diagonal[squared])
 

@@ -129,6 +129,12 @@ def test_large_problems_are_followed_as_boxes_and_solved(make, monkeypatch):
         assert value(problem, t, x) == pytest.approx(solve_at(problem, t)[0], rel=1e-9)
 
 
+def test_who_asks_for_care_gets_the_other_engine(monkeypatch):
+    """It is asked for where the first path has failed its proof."""
+    monkeypatch.setattr(hidden_boxes, "box_trace", lambda *given: pytest.fail("it went to the engine for boxes"))
+    assert follow(soft_rows(100), progress=False, engine="careful").status == "end"
+
+
 def test_what_the_engine_for_boxes_refuses_is_followed_by_the_other(monkeypatch):
     problem = soft_rows(100)
 
@@ -215,6 +221,7 @@ NONE = {
         above=with_entry(ROWS.above, (slice(None), 9), 1.0),
     ),
     "a row that costs nothing": changed(ROWS, below=with_entry(ROWS.below, (slice(None), 9), 0.0)),
+    "costs so large that w would lack digits": changed(ROWS, below=1e7 * ROWS.below),
     "a side that moves": changed(ROWS, lower=with_entry(ROWS.lower, (1, 9), 2.0)),
     "no curvature": changed(BOX, P=np.zeros(BOX.P.shape)),
     "a box that does not begin at 0": changed(BOX, lower=with_entry(BOX.lower, (slice(None), 3), 0.001)),
