@@ -319,6 +319,7 @@ DEFERRED = {
     ("path/svm_lines/svm_path.py", "solve.sources.item_line"): "few paths are compared with a solver",
     ("path/programs/problem_path.py", "path.programs.problem_certificate"): "few paths are written as certificates",
     ("path/svm_lines/refined_path.py", "path.svm_lines.refined_proof"): "few paths are so steep",
+    ("path/svm_lines/knot_slopes.py", "path.svm_lines.turning_slopes"): "few small paths turn so fast",
     ("problem/qp.py", "problem.mps"): "few programs come in files",
     ("path/base/path.py", "roc.error_curve"): "error_curve is a method of every path, and few ask for it",
     (

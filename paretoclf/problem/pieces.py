@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -112,40 +113,51 @@ class Pieces:
 
     def cut_last(self, t: float) -> Pieces:
         """Pieces with one more knot, at t on the last piece; the same if t is not inside of it."""
-        return self.cut(self.t.size - 2, t)
+        return self.cut({self.t.size - 2: t})
 
-    def cut(self, j: int, t: float) -> Pieces:
-        """Pieces with one more knot, at t on piece j; the same if t is not inside of it. Knots may rise or fall."""
-        P = self
-        start, end = float(P.t[j]), float(P.t[j + 1])
-        if not min(start, end) < t < max(start, end):
+    def cut(self, where: Mapping[int, float]) -> Pieces:
+        """Pieces with one more knot on some of them, at its t; none where that is not inside. Knots may rise or fall.
+
+        Each is cut in time that is linear in all of them: those of a long path are cut together.
+        """
+        P, j = self, np.array(sorted(where), dtype=np.int64)
+        t = np.array([where[k] for k in j.tolist()])
+        inside = (np.minimum(P.t[j], P.t[j + 1]) < t) & (t < np.maximum(P.t[j], P.t[j + 1]))
+        if not inside.any():
             return P
-        share = Shares.of(t, start, end)
-        first, last = int(P.ptr[j]), int(P.ptr[j + 1])
-        a = share.between(P.a0[first:last], P.a1[first:last])
+        j, t = j[inside], t[inside]
+        start, end = P.t[j], P.t[j + 1]
+        share = Shares((end - t) / (end - start), (t - start) / (end - start))
+        sizes = P.ptr[j + 1] - P.ptr[j]
+        row = np.repeat(np.arange(j.size), sizes)
+        entries = np.arange(row.size) + (P.ptr[j] - np.cumsum(sizes) + sizes)[row]
+        of_entries = Shares(share.before[row], share.after[row])
+        a = of_entries.between(P.a0[entries], P.a1[entries])
+        first, last = P.ptr[j][row], P.ptr[j + 1][row]
         b = share.between(P.b0[j], P.b1[j])
-        begin, finish, bend = P.value[j]
+        begin, finish, bend = P.value[j].T
         middle = share.parabola(begin, finish, bend)
         value = P.value.copy()
-        value[j] = begin, middle, share.after**2 * bend
+        value[j] = np.stack([begin, middle, share.after**2 * bend], axis=1)
+        behind = np.stack([middle, finish, share.before**2 * bend], axis=1)
         changes = P.changes.copy()
-        changes[0] += changes[0] > j
+        changes[0] += j.searchsorted(changes[0])
         w, rho0, rho1 = P.w, P.rho0, P.rho1
         if w is not None:
-            w = np.insert(w, j + 1, share.between(w[j], w[j + 1]), axis=0)
+            w = np.insert(w, j + 1, (share.before * w[j].T + share.after * w[j + 1].T).T, axis=0)
         if rho0.size:
             rho = share.between(rho0[j], rho1[j])
             rho0, rho1 = np.insert(rho0, j + 1, rho), np.insert(rho1, j, rho)
         return replace(
             P,
             t=np.insert(P.t, j + 1, t),
-            ptr=np.concatenate([P.ptr[: j + 2], P.ptr[j + 1 :] + (last - first)]),
-            index=np.insert(P.index, last, P.index[first:last]),
+            ptr=np.append(0, np.cumsum(np.insert(np.diff(P.ptr), j + 1, sizes))),
+            index=np.insert(P.index, last, P.index[entries]),
             a0=np.insert(P.a0, last, a),
             a1=np.insert(P.a1, first, a),
             b0=np.insert(P.b0, j + 1, b),
             b1=np.insert(P.b1, j, b),
-            value=np.insert(value, j + 1, [middle, finish, share.before**2 * bend], axis=0),
+            value=np.insert(value, j + 1, behind, axis=0),
             w=w,
             changes=changes,
             rho0=rho0,

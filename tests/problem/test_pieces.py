@@ -115,3 +115,16 @@ def test_scaled_and_measured_from_elsewhere_each_number_is_what_it_must_be(piece
     moved = pieces.from_origin(mean)
     np.testing.assert_allclose(moved.w[:-1] @ x + moved.b0, pieces.w[:-1] @ (x - mean) + pieces.b0, atol=1e-12)
     np.testing.assert_allclose(moved.w[1:] @ x + moved.b1, pieces.w[1:] @ (x - mean) + pieces.b1, atol=1e-12)
+
+
+def test_pieces_that_are_cut_together_are_what_they_are_one_after_the_other(pieces):
+    """Whether knots rise or fall; what is not inside of its piece is no cut."""
+    for given in (pieces, pieces.reversed()):
+        k = given.t.size - 1
+        where = {j: 0.75 * given.t[j] + 0.25 * given.t[j + 1] for j in (k - 1, 0, k // 2, k // 2 + 1)}
+        apart = given
+        for j in sorted(where, reverse=True):
+            apart = apart.cut({j: where[j]})
+        same(given.cut(where | {1: given.t[1]}), apart)
+        assert apart.t.size == given.t.size + 4
+        assert given.cut({1: given.t[1]}) is given
