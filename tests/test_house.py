@@ -367,6 +367,8 @@ DEFERRED = {
         "engine/general.py",
         "engine.hidden_boxes",
     ): "the one entry to engines imports that of a box where it is given one",
+    ("path/tracing.py", "engine.forecast"): "few have so many samples that the run is long",
+    ("path/programs/problem_path.py", "engine.forecast"): "few programs are so large that the run is long",
 }
 
 

@@ -35,6 +35,10 @@ if TYPE_CHECKING:
     from paretoclf.proof.verdicts.solution import Solution
 
 
+#: Samples from which on a path may take so long that it is said before.
+_MANY = 500
+
+
 class Program(Protocol):
     """Attributes by which types tell a ``cvxpy.Problem``."""
 
@@ -223,7 +227,7 @@ def trace(
         So does an interrupt from the keyboard: it raises `InterruptedPath`, a KeyboardInterrupt with such a ``path``.
         With eps that path is on all of the line, and its ``eps`` is what was reached; ``refine`` goes on from it.
     progress : bool, optional
-        Whether to show a progress bar; by default on a terminal.
+        Whether to show a progress bar, and before what a long run is expected to take; by default on a terminal.
     eps : float, optional
         For a ``cvxpy.Problem`` or a formulation: strictly between 0 and 1. The path is then one of feasible points
         whose objective is proved to be within eps of the optimal value at every t, relative to that and to no less than
@@ -318,6 +322,10 @@ def trace(
     with one_thread(problem.y.size):
         follower = _follower(lines_of(problem), way)
         limits = PathLimits.of(max_events, max_seconds)
+        if problem.y.size >= _MANY:
+            from paretoclf.engine.forecast import foretell  # few have so many samples
+
+            foretell(problem.gram, progress)
         own |= {"engine": engine, "certify": certify, "limits": limits, "progress": progress}
         path: Path | QuantilePath | MarginPath | NuPath = follower(problem, **own)
     logger.info("traced in %.2f s: %r", path.seconds, path)

@@ -52,6 +52,9 @@ from paretoclf.proof.programs.rays import judge_ray
 from paretoclf.proof.segments.line_proof import LineProof
 from paretoclf.proof.verdicts.proof import refuse_labels
 
+#: Items from which on a path may take so long that it is said before.
+_MANY = 500
+
 
 @dataclass(frozen=True, repr=False)
 class ProblemPath(Scored):
@@ -236,6 +239,10 @@ def trace_problem(
     limits = PathLimits.of(max_events, max_seconds)
     how: dict[str, Any] = {"kind": kind, "certify": certify, "limits": limits, "progress": progress}
     reduced, reducing = _timed(lambda: reduce(source.line))
+    if reduced.problem.items >= _MANY:
+        from paretoclf.engine.forecast import foretell  # few programs are so large
+
+        foretell(reduced.problem, progress)
     try:
         return _traced(source, reduced, reducing, **how)
     except StoppedError:
