@@ -128,7 +128,7 @@ INSIDE: dict[str, tuple[tuple[str, ...], ...]] = {
     "proof": (
         ("check", "verdicts"),
         ("check_band", "check_gap", "check_ray", "points", "cones"),
-        ("check_map", "check_ranges"),
+        ("check_curve", "check_map", "check_ranges"),
         ("segments", "files"),
         ("programs",),
         ("lines", "maps", "bands"),
@@ -355,6 +355,10 @@ DEFERRED = {
         "path/programs/eps_path.py",
         "path.programs.eps_certificate",
     ): "few paths have a certificate written, which takes a solver",
+    (
+        "path/curves/curve_path.py",
+        "proof.curves.curve_certificate",
+    ): "few curves have a certificate written, which takes the checkers",
     (
         "path/problem_map/problem_map.py",
         "proof.maps.map_certificate",

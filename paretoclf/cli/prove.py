@@ -29,9 +29,11 @@ CHECKERS = {
     "band certificate 1": ("band", "check_band"),
     "map certificate 1": ("map", "check_map"),
     "ranges certificate 1": ("ranges", "check_ranges"),
+    "curve certificate 1": ("curve", "check_curve"),
 }
 #: Scripts that a script needs beside it.
 NEEDS = {script: ("check", "check_ray", script) for script in ("check_map", "check_ranges")}
+NEEDS["check_curve"] = ("check", "check_band", "check_curve")
 
 
 def run_prove(args: argparse.Namespace) -> int:

@@ -993,12 +993,12 @@ function denseUsed(P, end) {
 
 // ---- Section 13, Inverses -------------------------------------------------------------------------------------------
 
-function inversesOf(line, content) {
+function inversesOf(line, [ofB, ofC, ofScale]) {
   const { unit, columns, equations } = line;
-  const B = sparseIn(content.get("B"), columns + line.rows, columns, unit);
-  const C = sparseIn(content.get("C"), columns, equations.length, unit);
+  const B = sparseIn(ofB, columns + line.rows, columns, unit);
+  const C = sparseIn(ofC, columns, equations.length, unit);
   for (const row of [...B, ...C]) need(row.every((entry) => !entry.rate), "an inverse does not move");
-  const scale = vectorIn(content.get("scale"), columns, unit);
+  const scale = vectorIn(ofScale, columns, unit);
   need(scale.every((each) => each > 0n), "a scale is above 0");
   const N = [...line.P, ...line.A];
   let [theta, ofEquations] = [[0n, 1n], [0n, 1n]];
@@ -1315,7 +1315,7 @@ function checkBand(content, report) {
     if (own > unit) unit = own;
   }
   const line = coneLine(problem, unit);
-  const inverses = inversesOf(line, content);
+  const inverses = inversesOf(line, parts);
   const pairs = points.map((point, i) => pairOf(line, point, `point ${i}: `));
   const lastPair = pairs[pairs.length - 1];
   need(pairs[0].t === 0n && lastPair.t === line.until, "the points begin at t = 0 and end at `until`");
@@ -1593,6 +1593,320 @@ function rangesInWords({ value, found }) {
     `price:\n${lines.join("\n")}`;
 }
 
+// ---- Sections 25 to 27, Curves --------------------------------------------------------------------------------------
+//
+// A polynomial is a list of c_i, the sum of c_i u^i (1 - u)^(d - i): Bernstein coefficients times C(d, i).
+
+const MOST_PIECES = 10000;
+const MOST_COEFFICIENTS = 31;
+const MOST_HALVINGS = 7;
+
+const BINOMIALS = [[1n]];
+
+function binomials(degree) {
+  while (BINOMIALS.length <= degree) {
+    const row = BINOMIALS[BINOMIALS.length - 1];
+    BINOMIALS.push([...row, 0n].map((each, i) => each + (i ? row[i - 1] : 0n)));
+  }
+  return BINOMIALS[degree];
+}
+
+const flat = (value, length) => binomials(length - 1).map((each) => value * each);
+const scaled = (factor, p) => p.map((each) => factor * each);
+
+function polynomialProduct(p, q) {
+  const result = Array(p.length + q.length - 1).fill(0n);
+  p.forEach((one, i) => {
+    if (one) q.forEach((other, j) => (result[i + j] += one * other));
+  });
+  return result;
+}
+
+const lift = (p, length) => (p.length < length ? polynomialProduct(p, flat(1n, length - p.length + 1)) : p);
+
+function sumOf(p, q, sign = 1n) {
+  const length = Math.max(p.length, q.length);
+  const other = lift(q, length);
+  return lift(p, length).map((each, i) => each + sign * other[i]);
+}
+
+const dotOf = (left, right) => left.map((p, i) => polynomialProduct(p, right[i])).reduce((total, p) => sumOf(total, p), [0n]);
+const sizeOf = (p) => maximum(p.map((each, i) => ceilingQuotient(abs(each), binomials(p.length - 1)[i])));
+const slopeOf = (p) => p.slice(1).map((each, i) => BigInt(i + 1) * each - BigInt(p.length - 1 - i) * p[i]);
+const isNonnegative = (p) => p.every((each) => each >= 0n);
+
+function leastOf(p) { // rounded down
+  const all = p.map((each, i) => floorQuotient(each, binomials(p.length - 1)[i]));
+  return all.reduce((least, each) => (each < least ? each : least));
+}
+
+/** Both halves, 2^d times as large: means of neighbours, of the Bernstein coefficients times a common denominator. */
+function bothHalves(p) {
+  const row = binomials(p.length - 1);
+  const common = row.reduce((total, each) => (total * each) / gcd(total, each), 1n);
+  let means = p.map((each, i) => (each * common) / row[i]);
+  const [left, right] = [[], []];
+  for (let k = 0; means.length; k++) {
+    const factor = 1n << BigInt(p.length - 1 - k); // each mean is left twice as large
+    left.push(means[0] * factor);
+    right.unshift(means[means.length - 1] * factor);
+    means = means.slice(1).map((each, i) => means[i] + each);
+  }
+  return [left, right].map((half) => half.map((each, i) => (each * row[i]) / common));
+}
+
+function polynomialsIn(lists, size, unit) {
+  const fits = Array.isArray(lists) && lists.length >= 2 && lists.length <= MOST_COEFFICIENTS;
+  need(fits, "a polynomial has 2 to 31 coefficients");
+  const rows = lists.map((list) => vectorIn(list, size, unit));
+  const weights = binomials(lists.length - 1);
+  return Array.from({ length: size }, (_, entry) => rows.map((row, i) => weights[i] * row[entry]));
+}
+
+/** The problem from one t to another, affine in u, in 1 / (unit * grid); both t in 1 / grid. */
+function lineOn(line, first, last, grid) {
+  const moved = ({ start, rate }) => ({ start: grid * start + first * rate, rate: (last - first) * rate });
+  const matrix = (rows) => rows.map((row) => row.map((entry) => ({ column: entry.column, ...moved(entry) })));
+  const vector = ({ start, rate }) => {
+    const entries = start.map((each, i) => moved({ start: each, rate: rate[i] }));
+    return { start: entries.map((each) => each.start), rate: entries.map((each) => each.rate) };
+  };
+  const [P, A] = [line.P, line.A].map(matrix);
+  const [q, b, constant] = [line.q, line.b, line.constant].map(vector);
+  return { ...line, unit: line.unit * grid, P, A, q, b, constant };
+}
+
+function frameIn(stated, order) {
+  if (stated === null) return null;
+  need(Array.isArray(stated) && stated.length === 2, "a frame is J and V");
+  const [core, mixture] = stated;
+  need(Array.isArray(core) && core.length > 0 && core.length < order, "J has some rows, and not all");
+  need(core.every((row) => typeof row === "bigint" && row >= 0n && row < order), "J has no such row");
+  const rows = core.map(Number);
+  need(new Set(rows).size === rows.length, "J has a row twice");
+  const others = Array.from({ length: order }, (_, row) => row).filter((row) => !rows.includes(row));
+  const fits = (matrix) => Array.isArray(matrix) && matrix.length === rows.length;
+  need(Array.isArray(mixture) && mixture.every(fits), "V has the rows of J");
+  const unit = unitIn(mixture);
+  const V = rows.map((_, i) => polynomialsIn(mixture.map((matrix) => matrix[i]), others.length, unit));
+  return { rows, others, V, unit };
+}
+
+/** Products of a matrix that is affine in u: in rows, or with `columns` of the transposed one in columns. */
+function movingProduct(matrix, vector, columns = null) {
+  const length = vector[0].length + 1;
+  const zeros = () => Array(length).fill(0n);
+  const result = Array.from({ length: columns ?? matrix.length }, zeros);
+  matrix.forEach((row, i) => row.forEach(({ column, start, rate }) => {
+    const [from, to] = columns === null ? [column, i] : [i, column];
+    vector[from].forEach((each, k) => {
+      result[to][k] += start * each;
+      result[to][k + 1] += (start + rate) * each;
+    });
+  }));
+  return result;
+}
+
+const affineOnes = ({ start, rate }, factor = 1n) => start.map((each, i) => [factor * each, factor * (each + rate[i])]);
+
+// A part is { vector, radius, frame } where all may be multiplied by a number above 0.
+
+function isInsideOnParts(block, vector, radius, dual, frame) {
+  let parts = [{ vector, radius, frame }];
+  for (let halved = 0; halved <= MOST_HALVINGS; halved++) {
+    const open = parts.filter((part) => !isInsideByCoefficients(block, part, dual));
+    if (!open.length) return true;
+    parts = open.flatMap(halvesOfPart);
+    const fine = parts.every((part) => [0, -1].every((end) => {
+      return isInside(block, part.vector.map((p) => p.at(end)), part.radius, dual);
+    }));
+    if (!fine) return false;
+  }
+  return false;
+}
+
+function halvesOfPart({ vector, radius, frame }) {
+  const wider = radius.map((each) => each << BigInt(vector[0].length - 1));
+  const entries = vector.map(bothHalves);
+  const mixtures = frame && frame.V.map((row) => row.map(bothHalves));
+  return [0, 1].map((side) => ({
+    vector: entries.map((halves) => halves[side]),
+    radius: wider,
+    frame: frame && {
+      ...frame,
+      V: mixtures.map((row) => row.map((halves) => halves[side])),
+      unit: frame.unit << BigInt(frame.V[0][0].length - 1),
+    },
+  }));
+}
+
+function isInsideByCoefficients(block, { vector, radius, frame }, dual) {
+  const less = (p, value) => sumOf(p, [value], -1n);
+  if (block.kind === "nonnegative") return vector.every((p, i) => isNonnegative(less(p, radius[i])));
+  if (block.kind === "second-order") {
+    const squares = sum(radius.slice(1).map((each) => each * each));
+    const height = less(vector[0], radius[0] + (squares ? squareRoot(squares) + 1n : 0n));
+    const tail = vector.slice(1);
+    return isNonnegative(height) && isNonnegative(sumOf(polynomialProduct(height, height), dotOf(tail, tail), -1n));
+  }
+  if (block.kind === "semidefinite") return isSemidefiniteOnPart(block.order, vector, radius, frame);
+  return [1n, -1n].every((sign) => {
+    const above = less(vector[2], radius[2]);
+    if (!dual) return isAboveExponential(less(vector[0], -radius[0]), less(vector[1], sign * radius[1]), above);
+    const u = less(vector[0], sign * radius[0]);
+    return isAboveExponential(sumOf(u, less(vector[1], radius[1]), -1n), scaled(-1n, u), above);
+  });
+}
+
+function isAboveExponential(a, c, d) {
+  const [leastC, leastD] = [leastOf(c), leastOf(d)];
+  if (leastC <= 0n || leastD <= 0n) return false;
+  const wronskian = (p, q) => sumOf(polynomialProduct(slopeOf(p), q), polynomialProduct(p, slopeOf(q)), -1n);
+  const numerator = sumOf(polynomialProduct(c, wronskian(d, c)), polynomialProduct(d, wronskian(a, c)), -1n);
+  const half = [sizeOf(numerator), 2n * leastC * leastC * leastD];
+  return [0, -1].every((end) => {
+    return exponentialAtMost(add(fraction(a.at(end), c.at(end)), half), fraction(d.at(end), c.at(end)));
+  });
+}
+
+function isSemidefiniteOnPart(order, vector, radius, frame) {
+  const scale = 1n << ROOT_BITS;
+  const root = squareRoot((scale * scale) / 2n); // of 1/2
+  const S = Array.from({ length: order }, () => Array(order));
+  const change = Array(order).fill(0n);
+  let place = 0;
+  for (let column = 0; column < order; column++) {
+    for (let row = 0; row <= column; row++) {
+      const [p, reach] = [vector[place], radius[place]];
+      place++;
+      S[row][column] = S[column][row] = scaled(row === column ? scale : root, p);
+      if (row === column) change[row] += reach * scale;
+      else for (const each of [row, column]) change[each] += sizeOf(p) + reach * (root + 1n);
+    }
+  }
+  const largest = maximum(change);
+  for (let row = 0; row < order; row++) S[row][row] = sumOf(S[row][row], [largest], -1n);
+  const matrix = frame ? congruent(S, frame) : S;
+  return matrix[0][0].every((_, i) => isSemidefinite(matrix.map((row) => row.map((p) => p[i]))));
+}
+
+/** C'SC times unit^2, where unit C = [[unit I, V], [0, unit I]] with the rows of J first. */
+function congruent(S, { rows, others, V, unit }) {
+  const columns = [ // of unit C: in each the rows of S that are taken, with their polynomials
+    ...rows.map((row) => [[row, [unit]]]),
+    ...others.map((other, k) => [[other, [unit]], ...rows.map((row, i) => [row, V[i][k]])]),
+  ];
+  const length = S[0][0].length + 2 * (V[0][0].length - 1);
+  const taken = (polynomials) => polynomials.reduce((total, p) => sumOf(total, p), [0n]);
+  const half = S.map((row) => columns.map((column) => taken(column.map(([j, p]) => polynomialProduct(row[j], p)))));
+  return columns.map((column) => columns.map((_, k) => {
+    return lift(taken(column.map(([j, p]) => polynomialProduct(half[j][k], p))), length);
+  }));
+}
+
+function needInsideOnPiece(line, vector, radius, dual, frames, text) {
+  const remaining = [...frames];
+  for (const block of line.blocks) {
+    const frame = block.kind === "semidefinite" ? remaining.shift()[dual ? 1 : 0] : null;
+    if (block.kind === "zero") continue;
+    const step = block.kind === "nonnegative" ? 1 : block.end - block.begin; // such rows one by one
+    for (let row = block.begin; row < block.end; row += step) {
+      const [own, reach] = [vector.slice(row, row + step), radius.slice(row, row + step)];
+      need(isInsideOnParts(block, own, reach, dual, frame), `${text} the ${block.kind} cone of row ${row}`);
+    }
+  }
+}
+
+/** What is proved of a piece [t, x, y, z, frames], on the problem between its ends. */
+function curvePiece(line, inverses, [, ofX, ofY, ofZ, ofFrames], where) {
+  const { unit, columns, rows, P, A } = line;
+  const x = polynomialsIn(ofX, columns, unit);
+  const y = ofY === null ? x : polynomialsIn(ofY, columns, unit);
+  const z = polynomialsIn(ofZ, rows, unit);
+  const matrices = line.blocks.filter((block) => block.kind === "semidefinite");
+  need(Array.isArray(ofFrames) && ofFrames.length === matrices.length, `${where}two frames for each matrix`);
+  const frames = ofFrames.map((both, i) => {
+    need(Array.isArray(both) && both.length === 2, `${where}two frames for each matrix`);
+    return both.map((each) => frameIn(each, matrices[i].order));
+  });
+  const Ax = movingProduct(A, x);
+  const slack = affineOnes(line.b, unit).map((p, row) => sumOf(p, Ax[row], -1n)); // in 1 / unit^2
+  const [Py, back, costs] = [movingProduct(P, y), movingProduct(A, z, columns), affineOnes(line.q, unit)];
+  const residual = Py.map((p, i) => sumOf(sumOf(p, back[i]), costs[i]));
+  const twice = (p) => 2n * unit * sizeOf(p);
+  const missed = line.equations.map((row) => twice(slack[row]));
+  const D = correction(inverses.C, missed, missed.map(() => 1n), inverses.moreOfEquations, unit);
+  const both = correction(inverses.B, residual.map(twice), inverses.scale, inverses.more, unit);
+  const [E, W] = [both.slice(0, columns), both.slice(columns)];
+  const reach = absoluteProduct(A, D).map((each) => ceilingQuotient(each, unit));
+  needInsideOnPiece(line, slack, reach.map((each) => unit * each), false, frames, `${where}b - Ax leaves`);
+  needInsideOnPiece(line, z, W, true, frames, `${where}z leaves the dual of`);
+
+  const others = (vector) => vector.filter((_, row) => !line.isEquation[row]);
+  const apart = x.map((p, i) => sumOf(p, y[i], -1n));
+  const cubed = 2n * unit ** 3n; // all below is in 1 / cubed
+  const gap = sumOf(scaled(2n, dotOf(others(z), others(slack))), dotOf(apart, movingProduct(P, apart)));
+  const linear = dotOf(affineOnes(line.q, 2n * unit), x);
+  const objective = sumOf(dotOf(x, movingProduct(P, x)), sumOf(linear, affineOnes(line.constant, 2n * unit ** 2n)[0]));
+  let added = 0n;
+  for (let row = 0; row < rows; row++) {
+    if (line.isEquation[row]) continue;
+    added += 2n * W[row] * sizeOf(slack[row]) + 2n * unit * (sizeOf(z[row]) + W[row]) * reach[row];
+  }
+  const moved = plus(D, E);
+  added += 2n * dot(moved, absoluteProduct(P, apart.map(sizeOf))) + dot(moved, absoluteProduct(P, moved));
+  const slopes = plus(absoluteProduct(P, x.map(sizeOf)), affineOnes(line.q, unit).map(sizeOf));
+  const M = fraction(2n * dot(D, slopes) + dot(D, absoluteProduct(P, D)), cubed);
+  const width = add(add(largestValue(gap, cubed), fraction(added, cubed)), M);
+  const below = add(largestValue(scaled(-1n, objective), cubed), width);
+  return { low: [-below[0], below[1]], high: add(largestValue(objective, cubed), M), width };
+}
+
+/** The largest Bernstein coefficient on sixteen parts of a polynomial in 1 / scale. */
+function largestValue(p, scale) {
+  let parts = [p];
+  for (let i = 0; i < HALVED; i++) parts = parts.flatMap(bothHalves);
+  const grown = scale << BigInt(HALVED * (p.length - 1));
+  return parts.flatMap((part) => part.map((each, i) => [each, grown * binomials(p.length - 1)[i]])).reduce(larger);
+}
+
+function checkCurve(problem, stretches, report) {
+  const areLists = (value, length) => Array.isArray(value) && value.every((each) => {
+    return Array.isArray(each) && each.length === length;
+  });
+  need(areLists(stretches, 4) && stretches.length > 0, "a stretch is B, C, scale and pieces");
+  const all = stretches.flatMap(([, , , pieces]) => {
+    need(areLists(pieces, 5) && pieces.length > 0, "a piece is t, x, y, z and frames");
+    return pieces;
+  });
+  need(all.length <= MOST_PIECES, "too many pieces");
+  const highest = (values) => values.map((each) => unitIn(each)).reduce((unit, own) => (own > unit ? own : unit), 1n);
+  const unit = highest([
+    ...problem.values(),
+    ...stretches.flatMap((stretch) => stretch.slice(0, 3)),
+    ...all.flatMap((piece) => piece.slice(1, 4)),
+  ]);
+  const grid = highest(all.map(([t]) => t));
+  const line = coneLine(problem, unit);
+  need(line.until === unit, "a curve goes until t = 1");
+  need(line.blocks.every((block) => block.kind !== "power"), "a curve has no power cones");
+  const found = [];
+  let first = 0n;
+  for (const [B, C, scale, pieces] of stretches) {
+    const ends = pieces.map(([t]) => wholeIn(t, grid));
+    const inverses = inversesOf(lineOn(line, first, ends[ends.length - 1], grid), [B, C, scale]);
+    pieces.forEach((piece, i) => {
+      const where = `piece ${found.length}: `;
+      need(first < ends[i] && ends[i] <= grid, `${where}t must increase, up to 1`);
+      found.push(curvePiece(lineOn(line, first, ends[i], grid), inverses, piece, where));
+      first = ends[i];
+      report(found.length / all.length);
+    });
+  }
+  need(first === grid, "the pieces end at t = 1");
+  return found;
+}
+
 // ---- The statement --------------------------------------------------------------------------------------------------
 
 const FORMS = {
@@ -1601,6 +1915,7 @@ const FORMS = {
   "band certificate 1": ["B", "C", "scale", "points"],
   "map certificate 1": ["regions", "outside"],
   "ranges certificate 1": ["letters", "sides"],
+  "curve certificate 1": ["stretches"],
 };
 
 /** What is proved of the text of a file, in words; an Error says what fails. */
@@ -1651,6 +1966,12 @@ function statement(form, problem, content, report) {
     const { pieces, until } = checkBand(content, report);
     const width = pieces.map((piece) => piece.width).reduce(larger);
     return `for every t from 0 to ${asDouble(until)}, on ${pieces.length} pieces, the file's points are within about ` +
+      `${asDouble(width)}\nof the minimum of x'Px / 2 + q(t)'x + constant(t) where b(t) - Ax is in the cones.`;
+  }
+  if (form === "curve certificate 1") {
+    const pieces = checkCurve(problem, content.get("stretches"), report);
+    const width = pieces.map((piece) => piece.width).reduce(larger);
+    return `for every t from 0 to 1, on ${pieces.length} pieces, the file's polynomials are within about ` +
       `${asDouble(width)}\nof the minimum of x'Px / 2 + q(t)'x + constant(t) where b(t) - Ax is in the cones.`;
   }
   if (form === "ranges certificate 1") {

@@ -29,6 +29,8 @@ from paretoclf.proof.bands.band_certificate import relative_width
 from tests.oracles import cone_lines
 from tests.oracles.bands import HONEST, band_of
 from tests.oracles.broken_certificates import files
+from tests.oracles.curve_certificates import HONEST as CURVES
+from tests.oracles.curve_certificates import curve_of
 from tests.oracles.maps import MAPS, content_of
 from tests.oracles.ranges import MADE, content_of_ranges, objections
 from tests.proof.test_check_js import changed_texts, of_javascript, of_python, proved
@@ -108,8 +110,9 @@ def second(count):
             *(band_of(each)[0] for each in HONEST),
             *(content_of(each(), folder) for each in MAPS.values()),
             *map(content_of_ranges, MADE),
+            *(curve_of(each)[0] for each in CURVES),
         ]
-        for kind in ("exact", "bounded", "band", "map", "ranges"):
+        for kind in ("exact", "bounded", "band", "map", "ranges", "curve"):
             originals = [each for each in contents if each["format"].startswith(kind)]
             texts = changed_texts(originals, count, np.random.default_rng(11))
             verdicts = [

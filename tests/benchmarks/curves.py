@@ -5,21 +5,27 @@ are held against Clarabel's interval from the dual to the primal value; ``--apar
 line a path: columns and rows, pieces, interior-point solves (those that find branches, and those for points inside),
 events, the proved width of smooth pieces and of chords, the length that these have, CPU seconds, those of a path within
 1e-6, and values apart. Then a table of what is required, with the number of paths that meet it.
+
+``--certificates`` writes the certificate file of each path instead, has it checked, and prints a table of that.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import cvxpy as cp
 import numpy as np
 
 import paretoclf as pc
+from paretoclf.proof import check_band, check_curve
 from paretoclf.solve.eps.solver import ConeSolver
 from paretoclf.solve.judging.cone_proof import certify_problem
 
@@ -315,6 +321,36 @@ def table(rows: list[Measured]) -> Iterator[str]:
     yield f"values apart: {sum(row.apart for row in found)} of {sum(row.compared for row in found)}"
 
 
+def certified(family: Family, seed: int) -> str:
+    """A row about the certificate file of a path."""
+    path = pc.trace(*family(np.random.default_rng(seed)), curve=True, progress=False)
+    name = f"| {family.__name__} {seed} | {path.program.n} x {path.program.m} | {len(path.pieces)} |"
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "a.json")
+        why, wrote = timed(lambda: path.proof.save(file, progress=False))
+        if why:
+            return f"{name} none: {why} |"
+        content = json.loads(file.read_text())
+        size = file.stat().st_size / 1e3
+    pieces, checked = timed(lambda: check_curve.curve(content["problem"], content["stretches"]))
+    share, own = check_band.share_of(pieces), path.proof.difference.max()
+    relative = "-" if share is None else f"{float(share):.1e}"
+    width = max(float(piece.width) for piece in pieces) / own
+    return f"{name} {wrote:.1f} | {checked:.1f} | {size:.0f} kB | {relative} | {width:.2f} |"
+
+
+def certificates(families: list[Family], seeds: int) -> Iterator[str]:
+    """A table of certificate files; the last column is the width over that in doubles, both the largest."""
+    yield "| path | columns x rows | pieces | write | check | size | width, of \\|V\\| | over that in doubles |"
+    yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
+    for family in families:
+        for seed in range(seeds):
+            try:
+                yield certified(family, seed)
+            except pc.ParetoclfError as error:
+                yield f"| {family.__name__} {seed} | no path: {str(error)[:80]} |"
+
+
 if __name__ == "__main__":
     warnings.filterwarnings("ignore")
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
@@ -324,12 +360,15 @@ if __name__ == "__main__":
     parser.add_argument("--fresh", type=int, default=700, help="fresh t of each path (default: 700, 10^5 in all)")
     parser.add_argument("--apart", action="store_true", help="without the paths within 1e-6")
     parser.add_argument("--smoke", action="store_true", help="two families, one seed: seconds")
+    parser.add_argument("--certificates", action="store_true", help="a table of certificate files instead")
     args = parser.parse_args()
     chosen = args.families[:2] if args.smoke else args.families
     seeds, fresh = (1, 5) if args.smoke else (args.seeds, args.fresh)
-    rows = []
-    for name in chosen:
+    for line in certificates([names[name] for name in chosen], seeds) if args.certificates or args.smoke else ():
+        print(line, flush=True)
+    rows: list[Measured] = []
+    for name in () if args.certificates else chosen:
         for seed in range(seeds):
             rows.append(measured(names[name], seed, fresh, not args.apart))
             print(rows[-1], flush=True)
-    print(*table(rows), sep="\n")
+    print(*table(rows) if rows else (), sep="\n")

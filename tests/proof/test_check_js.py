@@ -13,12 +13,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from paretoclf.proof import check, check_band, check_gap, check_map, check_ranges, check_ray
+from paretoclf.proof import check, check_band, check_curve, check_gap, check_map, check_ranges, check_ray
 from paretoclf.proof.files.certificate_file import digest
+from tests.oracles import curve_certificates as curves
 from tests.oracles.bands import HONEST, band_of, half_line
 from tests.oracles.broken_certificates import files, leaves, mutated, other
 from tests.oracles.maps import MAPS, content_of
 from tests.oracles.ranges import MADE, content_of_ranges
+from tests.proof import test_check_curve as of_curves
 from tests.proof.test_check_band import SEVEN, STRANGE, changed
 
 NODE = shutil.which("node") or shutil.which("nodejs")
@@ -29,6 +31,7 @@ CHECKERS = {
     "band certificate 1": check_band,
     "map certificate 1": check_map,
     "ranges certificate 1": check_ranges,
+    "curve certificate 1": check_curve,
 }
 DRIVER = """
 const { checkText } = require(process.argv[1]);
@@ -101,16 +104,21 @@ def ranges():
     return [content_of_ranges(name) for name in MADE]
 
 
-def test_both_prove_files_of_all_kinds(exact_files, bands, maps, ranges, tmp_path):
-    texts = [text_of(each) for each in (*exact_files, *bands, *maps, *ranges)]
+@pytest.fixture(scope="module")
+def curve_files():
+    return [curves.curve_of(name)[0] for name in curves.HONEST]
+
+
+def test_both_prove_files_of_all_kinds(exact_files, bands, maps, ranges, curve_files, tmp_path):
+    texts = [text_of(each) for each in (*exact_files, *bands, *maps, *ranges, *curve_files)]
     assert agree(texts, tmp_path) == len(texts)
     assert {json.loads(text)["format"] for text in texts} == {*CHECKERS}
 
 
-def test_both_state_the_same_numbers(exact_files, bands, tmp_path):
-    """Bounds of bounded files, and widths of bands, to 14 digits."""
+def test_both_state_the_same_numbers(exact_files, bands, curve_files, tmp_path):
+    """Bounds of bounded files, and widths of bands and of curves, to 14 digits."""
     bounded = [each for each in exact_files if each["format"].startswith("bounded")]
-    for content in (*bounded, *bands):
+    for content in (*bounded, *bands, *curve_files):
         text = text_of(content)
         [theirs], ours = of_javascript([text]), of_python(text, tmp_path)
         one, two = (float(re.search(BOUND, words).group(1)) for words in (ours, theirs))
@@ -149,6 +157,39 @@ def test_both_refuse_files_of_strangers(tmp_path):
     texts += ["", "[]", "{", '{"format": 1}', '{"format": "exact certificate 1"}', "1" * 10**6, "[" * 10**5]
     texts += [text_of(half_line()).replace('"kind"', '"kind": "cone program", "kind"', 1)]
     assert agree(texts, tmp_path) == 0
+
+
+def test_both_refuse_false_curves_and_those_of_strangers(tmp_path):
+    parts = [*of_curves.SEVEN.values(), *of_curves.STRANGE]
+    content = curves.half_line()
+    content["problem"]["about"] = ""
+    assert agree([text_of(curves.changed(content, **each)) for each in parts], tmp_path) == 0
+    falsified = [curves.changed(curves.half_line(), **each) for each in of_curves.FALSE.values()]
+    agree([text_of(each) for each in falsified], tmp_path)
+    assert agree([text_of(curves.half_line())], tmp_path) == 1
+
+
+def test_both_say_the_same_of_changed_curves(curve_files, tmp_path):
+    """300 with a digit changed; and with a piece left out, repeated, or put in another place, or a frame taken away."""
+    rng = np.random.default_rng(9)
+    texts = changed_texts(curve_files, 300, rng)
+    count = agree(texts, tmp_path)
+    assert 60 < count < 240
+    texts = []
+    for content in (*curve_files, *curve_files):
+        new = copy.deepcopy(content)
+        pieces = new["stretches"][0][3]
+        how = int(rng.integers(4))
+        if how == 0:
+            del pieces[int(rng.integers(2))]
+        elif how == 1:
+            pieces[0][0] = float(rng.choice([0.5 + 2.0**-30, 0.75, 0.25]))
+        elif how == 2:
+            pieces[0], pieces[1] = [pieces[0][0], *pieces[1][1:]], [1, *pieces[0][1:]]
+        else:
+            pieces[1][4] = [[None, None] for _ in pieces[1][4]]
+        texts.append(text_of(new))
+    agree(texts, tmp_path)
 
 
 KINDS = ["exact", "bounded", "band", "map", "ranges"]

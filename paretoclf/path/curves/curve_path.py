@@ -9,7 +9,7 @@ consists of chords. Bounds of the value are proved; points, their slopes and eve
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NoReturn, overload
@@ -18,6 +18,7 @@ import numpy as np
 
 from paretoclf.common.checks import Array, Mask
 from paretoclf.common.errors import InputError
+from paretoclf.common.files import AnyFile
 from paretoclf.path.base.path import Rates
 from paretoclf.path.base.points import Event, PriceAlong
 from paretoclf.path.curves.curve_path_file import arrays_of
@@ -162,7 +163,22 @@ class CurvePath(Scored):
     @cached_property
     def proof(self) -> CurveProof:
         """Proof of the bounds at every t, computed from the program and the pieces alone."""
-        return prove_curve(CurveJudge(CurveProgram.of(self.program)), self.pieces, note=self._note)
+        proof = prove_curve(CurveJudge(CurveProgram.of(self.program)), self.pieces, note=self._note)
+        return replace(proof, writer=self._write_certificate)
+
+    def _write_certificate(
+        self,
+        file: AnyFile,
+        level: str | None = None,
+        progress: bool | None = None,
+        n_jobs: int | None = None,
+        positive: str | float | None = None,
+    ) -> None:
+        """Write the certificate file of the compiled program."""
+        from paretoclf.proof.curves.curve_certificate import save_curve  # few paths have one written
+
+        about = f"a curve, within {self.eps:.1e} in doubles"
+        save_curve(self.program, self.pieces, file, level=level, positive=positive, about=about, progress=progress)
 
     @property
     def eps(self) -> float:
@@ -397,7 +413,7 @@ def trace_curve(source: Source, *, progress: bool | None = None) -> CurvePath:
     seconds = {"compile": source.seconds, **found.seconds}
     counts = found.solves, found.inner_solves
     path = CurvePath(line, source.ends, found.pieces, found.smooth, found.events, *counts, seconds, source)
-    path.__dict__["proof"] = found.proof(path._note)
+    path.__dict__["proof"] = replace(found.proof(path._note), writer=path._write_certificate)
     check_line(path)
     return path
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from paretoclf.common.checks import Array
 from paretoclf.common.files import AnyFile
-from paretoclf.proof.bands.band_certificate import Insides, band_certificate, save_band, wide_pieces
+from paretoclf.proof.bands.band_certificate import Insides, band_certificate, save_made, wide_pieces
 from paretoclf.solve.eps.interior import Inner, deep_multipliers, inner_points
 
 #: Where a matrix moves, pieces of a certificate that are wider than eps by this factor get the pairs of finer paths.
@@ -17,7 +17,7 @@ _WIDER, _FINER = 2.0, (8,)
 
 def save_certificate(path: Any, file: AnyFile, level: str | None, progress: bool | None, positive: Any) -> None:
     """Write the certificate file of the compiled program of a path, or raise an InputError that says why not."""
-    save_band(lambda: _certificate(path, progress), file, level, positive)
+    save_made(lambda: _certificate(path, progress), file, level, positive)
 
 
 def _certificate(path: Any, progress: bool | None) -> dict[str, Any]:

@@ -104,7 +104,7 @@ def band_certificate(
         If there is none: the message says why.
     """
     problem, data = stated_line(line, float(points[0][-1]), about)
-    B, C, scale = _inverses(data, insides)
+    B, C, scale = inverses(data, insides)
     mended = _Mended(data, points, insides, (B, C))
     stated = {"B": sparse_rows(B.T), "C": sparse_rows(C), "scale": [plain(each) for each in scale]}
     found = _proved(problem, stated, mended, progress)
@@ -125,20 +125,24 @@ def wide_pieces(content: Mapping[str, Any], most: float) -> list[tuple[float, fl
     return [each for each, piece in zip(ends, pieces, strict=True) if piece.width > most * max(piece.low, -piece.high)]
 
 
-def save_band(make: Callable[[], dict[str, Any]], file: AnyFile, level: str | None, positive: Any) -> None:
+def save_made(
+    make: Callable[[], dict[str, Any]], file: AnyFile, level: str | None, positive: Any, own: str = "band"
+) -> None:
     """Write what is made as a file; InputError says why there is none.
 
     Parameters
     ----------
     make : callable
-        Makes the content, as `band_certificate`.
+        Makes the content, as `band_certificate` and `paretoclf.proof.curves.curve_certificate`.
     file : path
         Compressed if its name ends in ``.gz``.
     level, positive : optional
-        Must be None: a band is of one level, and has no labels.
+        Must be None: what is made is of one level, and has no labels.
+    own : str
+        The level.
     """
-    if level not in (None, "band"):
-        raise InputError(f"level must be None or 'band' for a path within eps, got {level!r:.50}")
+    if level not in (None, own):
+        raise InputError(f"level must be None or {own!r} for this path, got {level!r:.50}")
     refuse_labels(positive)
     try:
         content = make()
@@ -242,7 +246,7 @@ def plain(number: float) -> int | float:
 # ---- inverses --------------------------------------------------------------------------------------------------------
 
 
-def _inverses(data: StatedLine, insides: Insides) -> tuple[Array, Array, Array]:
+def inverses(data: StatedLine, insides: Insides) -> tuple[Array, Array, Array]:
     """A left inverse B of N = [P; A], and a right inverse C of the equations, each of a square part; a scale for B."""
     k, columns = data.equations, data.q.shape[1]
     ends = [np.vstack([P, A]) for P, A in zip(data.P, data.A, strict=True)]
@@ -370,11 +374,11 @@ class _Mended:
         y = (1 - of_z) * self.y[number] + of_z * inner[1]
         z = (1 - of_z) * self.z[number] + of_z * inner[2]
         step_x, step_z = self.grid
-        said_y = _on_grid(y, step_z) if self.quadratic else None
-        return [plain(self.t[number]), _on_grid(x, step_x), said_y, _on_grid(z, step_z)]
+        said_y = on_grid(y, step_z) if self.quadratic else None
+        return [plain(self.t[number]), on_grid(x, step_x), said_y, on_grid(z, step_z)]
 
 
-def _on_grid(numbers: Array, step: float) -> list[int | float]:
+def on_grid(numbers: Array, step: float) -> list[int | float]:
     """Round numbers to multiples of a step."""
     return [plain(each) for each in np.round(numbers / step) * step]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -65,6 +65,8 @@ class CurveProof(PiecesProof):
         Largest relative distance of both bounds on each piece, infinite where nothing is proved; and the distance.
     note : str
         Addition of `explain` about the problem that was judged.
+    writer : callable, optional
+        Writes the certificate file.
     """
 
     pieces: tuple[CurvePiece, ...] = field(repr=False)
@@ -73,6 +75,7 @@ class CurveProof(PiecesProof):
     gap: Array = field(repr=False)
     difference: Array = field(repr=False)
     note: str = field(default="", repr=False)
+    writer: Callable[..., None] | None = field(default=None, repr=False, compare=False)
 
     @cached_property
     def why(self) -> str:

@@ -63,6 +63,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -142,6 +143,15 @@ class CurveBounds:
         return float(least - 2 * off), float(most + 2 * off_most)
 
 
+class MendedPiece(NamedTuple):
+    """Points of a piece and points inside, and pairs y, z of multipliers of both, within their radii."""
+
+    x: Polynomials
+    inner: Polynomials
+    pair: tuple[Polynomials, Polynomials]
+    inner_pair: tuple[Polynomials, Polynomials]
+
+
 @dataclass(frozen=True)
 class ValueBox:
     """Bounds of all feasible points whose objective is at most the ceiling, at any t."""
@@ -207,6 +217,18 @@ class CurveJudge:
         """Whether P is proved positive semidefinite at both ends of the line, and so at every t."""
         curvatures = [least_curvature(matrix, signs=True) for matrix in self.program.P]
         return all(bool(each.min(initial=0.0) >= 0.0) for each in curvatures)
+
+    def mended(self, piece: CurvePiece) -> MendedPiece:
+        """The polynomials of a piece, and those inside, after what they miss was subtracted as polynomials."""
+        t, inverse = piece.ends, self._stationarity(piece.ends)
+        x, inner = (Polynomials.of(each) for each in (piece.x, piece.inner))
+        if self.program.equations.size:
+            x, inner = (self._kept(self._equations(t), t, each) for each in (x, inner))
+        pair, inner_pair = (
+            self._stationary(inverse, t, Polynomials.of(y), Polynomials.of(z))
+            for y, z in ((piece.x, piece.z), (piece.inner_y, piece.inner_z))
+        )
+        return MendedPiece(x, inner, pair, inner_pair)
 
     # ---- from above: points -----------------------------------------------------------------------------------
 

@@ -89,14 +89,15 @@ class Proof(Generic[Part]):
         """Write the certificate file of what was proved, which a plain script checks without rounding.
 
         The formats, and what each proves: docs/reference/certificate_files.md. The points in the file of a path within
-        eps are a little beside those of the path, and so is the band that the checker states.
+        eps, or of a curve, are a little beside those of the path, and so is the band that the checker states.
 
         Parameters
         ----------
         file : path
             Compressed if its name ends in ``.gz``.
         level : str, optional
-            None, or the one level that there is: ``"band"`` of a path within eps, ``"exact"`` of a map.
+            None, or the one level that there is: ``"band"`` of a path within eps, ``"curve"`` of a curve, ``"exact"``
+            of a map.
         progress : bool, optional
             Whether to show a bar; by default on a terminal.
         n_jobs : int, optional

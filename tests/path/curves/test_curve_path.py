@@ -229,14 +229,12 @@ def test_large_programs_are_refused():
         pc.trace(large, {p: 0.1}, {p: 0.2}, curve=True)
 
 
-def test_what_a_curve_has_not_is_said(tmp_path):
+def test_what_a_curve_has_not_is_said():
     path = traced("robust_svm")
     with pytest.raises(pc.InputError, match=r"path\.rule\(t\)"):
         path.scores([[0.0, 0.0]])
     with pytest.raises(pc.InputError, match="without curve"):
         path.leave_one_out()
-    with pytest.raises(pc.InputError, match="no certificate file"):
-        path.proof.save(tmp_path / "path.json")
 
 
 def test_the_messages_of_other_paths_name_the_curve():
