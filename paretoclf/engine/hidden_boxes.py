@@ -86,7 +86,35 @@ class BoxPoints(NamedTuple):
 
     def products(self, matrix: Array) -> Array:
         """Products of all values with a matrix of n rows, a row for each point."""
-        return _at(self.still @ matrix, self.t) + self.x @ matrix[self.moving]
+        found = _at(self.still @ matrix, self.t)
+        found += self.x @ matrix[self.moving]
+        return found
+
+    def joined(self) -> BoxPoints:
+        """One point where two segments meet, in place of the end of the first and the beginning of the second.
+
+        A variable that leaves a bound there is at that bound, and one that comes to a bound has no multiplier.
+        """
+        second = np.flatnonzero(self.number % 2 == 0)
+        second = second[second > 0]
+        same = _alike(self.x, second) & _alike(self.y, second)
+        here = second[same]
+        end = here - 1
+        now, before = self.inside[here], self.inside[end]
+        x, came = self.x.copy(), self.came.copy()
+        x[here] = np.where(now & ~before, x[end], x[here])
+        came[here] = before & ~now
+        kept = np.ones(self.number.size, dtype=np.bool_)
+        kept[end] = False
+        found: dict[str, Any] = {
+            "number": self.number,
+            "t": self.t,
+            "inside": self.inside,
+            "came": came,
+            "x": x,
+            "y": self.y,
+        }
+        return self._replace(**{name: each[kept] for name, each in found.items()})
 
 
 class PointNumbers(NamedTuple):
@@ -109,7 +137,8 @@ class ArrayBox:
         """Give P to the engine for boxes as a kernel matrix; None for a linear program."""
         if not problem.P.any():
             return None
-        return cls(problem, replace(problem, P=Signed(Matrix(problem.P), np.ones(problem.n))))
+        form = Signed(Matrix(problem.P), np.ones(problem.n))
+        return cls(problem, replace(problem, P=form))
 
     def labels(self, path: Piecewise) -> tuple[State, tuple[Index, Index, State]]:
         """Labels on the first segment, and their changes."""
@@ -122,7 +151,8 @@ class ArrayBox:
         of_moving = np.where(points.came, 0.0, slopes[:, moving])
         slopes[:, moving] = np.where(points.inside, points.x, of_moving)
         number = np.hstack([slopes, points.y])
-        place = np.tile(np.arange(n, n + problem.items, dtype=np.int32), (len(number), 1))
+        multipliers = np.arange(n, n + problem.items, dtype=np.int32)
+        place = np.tile(multipliers, (len(number), 1))
         place[:, moving] -= n * points.inside
         return PointNumbers(np.full(len(number), problem.items), place.ravel(), number.ravel())
 
@@ -152,14 +182,9 @@ class DualBox:
         """State the box; None where the problem is of another kind."""
         n, diagonal = problem.n, np.diagonal(problem.P)
         squared = diagonal > 0.0
-        lower, upper = np.isfinite(problem.lower[0]), np.isfinite(problem.upper[0])
-        free = not lower[:n].any() and not upper[:n].any()
-        one_sided = (lower[n:] != upper[n:]).all() and 0 < squared.sum() <= problem.items - n
-        if not free or not one_sided or np.count_nonzero(squared) < n - 1 or problem.q[:, squared].any():
+        if not _is_of_hinges(problem, squared):
             return None
-        if np.count_nonzero(problem.P) > np.count_nonzero(squared):
-            return None
-        of_rows = lower[n:]
+        of_rows = np.isfinite(problem.lower[0, n:])
         prices = np.where(of_rows, problem.below[:, n:], problem.above[:, n:])
         if not prices.any(axis=0).all():
             return None
@@ -171,7 +196,8 @@ class DualBox:
             return None  # rounding of a multiplier is too much of a w that is made of them
         form = Signed(features, np.ones(sign.size))
         box = ParametricQP.box(form, sides[0], rows[:, ~squared].T, prices, problem.q[:, ~squared])
-        return cls(problem, replace(box, q=-sides), sign, squared, rows[:, squared] / diagonal[squared])
+        slopes = rows[:, squared] / diagonal[squared]
+        return cls(problem, replace(box, q=-sides), sign, squared, slopes)
 
     def labels(self, path: Piecewise) -> tuple[State, tuple[Index, Index, State]]:
         """Labels on the first segment, and their changes: a row is where its multiplier is not."""
@@ -194,6 +220,17 @@ class DualBox:
         return PointNumbers(own.sum(axis=1), place[np.nonzero(own)[1]], number[own])
 
 
+def _is_of_hinges(problem: ParametricQP, squared: Mask) -> bool:
+    """Whether rows have one side each, and variables no bounds: all but one have a square, and no other cost."""
+    n, squares = problem.n, np.count_nonzero(squared)
+    lower, upper = np.isfinite(problem.lower[0]), np.isfinite(problem.upper[0])
+    free = not (lower[:n] | upper[:n]).any()
+    one_sided = (lower[n:] != upper[n:]).all()
+    apart = np.count_nonzero(problem.P) == squares and not problem.q[:, squared].any()
+    few = max(n - 1, 1) <= squares <= problem.items - n
+    return bool(free and one_sided and apart and few)
+
+
 def _taken_back(hidden: ArrayBox | DualBox, path: Piecewise) -> Piecewise:
     """The path of a problem from that of its box."""
     points = list(_points_of(path))
@@ -204,31 +241,26 @@ def _taken_back(hidden: ArrayBox | DualBox, path: Piecewise) -> Piecewise:
 
 
 def _points_of(path: Piecewise) -> Iterator[BoxPoints]:
-    """Points of the path of a box, whose segments have two of their own: one where two segments meet.
-
-    A variable that leaves a bound there is at that bound, and one that comes to a bound has no multiplier.
-    """
+    """Points of the path of a box, whose segments have two of their own: one where two segments meet."""
     steps = range(2 * _SEGMENTS + 1, path.count, 2 * _SEGMENTS)  # each begins where a segment ends
     for begin, end in pairwise([0, *steps, path.count]):
-        number = np.arange(begin, end)
-        segment = number // 2
-        labels = path.labels(int(segment[0]), int(segment[-1]) + 1)[:, : path.problem.n]
-        moves = (labels[0] == INSIDE) | (labels != labels[0]).any(axis=0)
-        moving = np.flatnonzero(moves)
-        still = path.problem.upper[:, : moves.size] * (~moves & (labels[0] == UPPER))
-        labels = labels[:, moving][segment - segment[0]]
-        x, y = _numbers_of(path, slice(begin, end), moving, labels == UPPER)
-        inside = labels == INSIDE
-        second = np.flatnonzero(number % 2 == 0)[begin == 0 :]
-        joined = second[_alike(x, second) & _alike(y, second)]
-        now, before = inside[joined], inside[joined - 1]
-        x[joined] = np.where(now & ~before, x[joined - 1], x[joined])
-        came = np.zeros(inside.shape, dtype=np.bool_)
-        came[joined] = before & ~now
-        kept = np.ones(number.size, dtype=np.bool_)
-        kept[joined - 1] = False
-        t = path.at_points[begin:end]
-        yield BoxPoints(number[kept], t[kept], still, moving, inside[kept], came[kept], x[kept], y[kept])
+        yield _all_points(path, slice(begin, end)).joined()
+
+
+def _all_points(path: Piecewise, part: slice) -> BoxPoints:
+    """Points of the path of a box that follow each other, as it has them."""
+    number = np.arange(part.start, part.stop)
+    segment = number // 2
+    labels = path.labels(int(segment[0]), int(segment[-1]) + 1)[:, : path.problem.n]
+    first = labels[0]
+    moves = (first == INSIDE) | (labels != first).any(axis=0)
+    still_at_cap = ~moves & (first == UPPER)
+    still = path.problem.upper[:, : moves.size] * still_at_cap
+    moving = np.flatnonzero(moves)
+    labels = labels[segment - segment[0]][:, moving]
+    x, y = _numbers_of(path, part, moving, labels == UPPER)
+    none = np.zeros(labels.shape, dtype=np.bool_)
+    return BoxPoints(number, path.at_points[part], still, moving, labels == INSIDE, none, x, y)
 
 
 def _numbers_of(path: Piecewise, part: slice, moving: Index, at_cap: Mask) -> tuple[Array, Array]:

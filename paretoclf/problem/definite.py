@@ -206,7 +206,9 @@ def enlarged(P: Any, shares: Array) -> Any:
 
 def _by_rows(P: Any) -> Any:
     """Take a symmetric matrix by rows: one by columns is that, turned."""
-    return sp.csr_array(P.T if sp.issparse(P) and P.format == "csc" else P, dtype=np.float64)
+    if sp.issparse(P) and P.format == "csc":
+        P = P.T
+    return sp.csr_array(P, dtype=np.float64)
 
 
 def connected_blocks(P: Any) -> list[Index]:
