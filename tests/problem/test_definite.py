@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from paretoclf.problem.definite import least_curvature
+from paretoclf.problem.definite import connected_blocks, least_curvature
 
 
 def test_curvature_is_proved_not_believed():
@@ -48,3 +48,22 @@ def test_the_sign_alone_takes_no_eigenvalues(n, monkeypatch):
     monkeypatch.setattr(np.linalg, "eigvalsh", None)
     assert (least_curvature(definite, signs=True) > 0).all()
     assert -1e-9 * np.abs(singular).max() < least_curvature(singular, signs=True).min() <= 1e-12
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csc_array])
+def test_blocks_are_told_by_their_entries_one_full_row_connects_all(form):
+    arrow = np.diag(np.arange(1.0, 6.0))
+    arrow[2] = arrow[:, 2] = 7.0
+    assert [each.tolist() for each in connected_blocks(form(arrow))] == [[0, 1, 2, 3, 4]]
+    arrow[2, 0] = arrow[0, 2] = 0.0
+    assert [each.tolist() for each in connected_blocks(form(arrow))] == [[0], [1, 2, 3, 4]]
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csc_array])
+def test_curvature_is_the_same_of_each_form(form):
+    """Of several blocks, two of which are indefinite."""
+    P = np.zeros((6, 6))
+    P[:2, :2], P[2:5, 2:5], P[5, 5] = [[2.0, 1.0], [1.0, 2.0]], 3.0 * np.eye(3) - 2.0, -1.0
+    found = least_curvature(form(P))
+    exact = np.repeat([1.0, -3.0, -1.0], [2, 3, 1])
+    np.testing.assert_allclose(found, exact, rtol=1e-9)

@@ -74,6 +74,18 @@ def test_a_small_matrix_is_one_array():
     assert parted.rest.nnz == 65
 
 
+@pytest.mark.parametrize("form", [sp.csc_array, sp.csr_array])
+def test_a_full_matrix_is_one_array_however_large(form):
+    M = np.random.default_rng(0).normal(size=(90, 70))
+    found = Products.whole(form(M))
+    assert found.rest is None
+    np.testing.assert_array_equal(found.dense[0][2], M)
+    x = np.random.default_rng(1).normal(size=(70, 3))
+    np.testing.assert_allclose(found @ x, M @ x, rtol=1e-12)
+    M[3, 4] = 0.0
+    assert Products.whole(form(M)).rest is not None
+
+
 @pytest.mark.parametrize("how", [Products.of, Products.whole])
 def test_few_entries_connect_what_a_matrix_does(how):
     for M in matrices().values():
