@@ -77,7 +77,7 @@ PROVE = """\
 Write the certificate file of a saved path: the problem in exact numbers, and what proves the path at every t. Beside it
 the script is put that checks it, in plain Python and integers, with no package installed. Level exact: optimal,
 nothing rounded. Level bounded: the path as it is stored, and how far it is from optimal at any t. A path within eps has
-a band, which is of a level of its own."""
+a band, and a curve polynomials, each of a level of its own."""
 
 PROVE_EXAMPLES = """\
 examples:

@@ -545,7 +545,8 @@ def bound_sizes(problem: dict, stretches: list) -> list:
     need(all(type(stretch[3]) is list and stretch[3] for stretch in stretches), "a stretch without pieces")
     pieces = [piece for stretch in stretches for piece in stretch[3]]
     need(0 < len(pieces) <= MOST_PIECES and all(exact.is_list(piece, 5) for piece in pieces), "wrong pieces")
-    band.bound_sizes(problem, pieces)
+    vectors = [part for piece in pieces for part in piece[1:4] if type(part) is list]
+    band.bound_sizes(problem, [coefficient for vector in vectors for coefficient in vector])
     return pieces
 
 

@@ -14,7 +14,7 @@ import pytest
 import paretoclf as pc
 from paretoclf.common.errors import InputError
 from paretoclf.plotting import certificate_panel as panel
-from paretoclf.proof import check, check_band
+from paretoclf.proof import check, check_band, check_curve
 from tests.oracles.browser import Browser, needs_browser
 from tests.plotting.test_page import NODE, scripts_of
 
@@ -77,6 +77,12 @@ def within_eps():
     return pc.trace(cp.Problem(cp.Minimize(cp.norm2(x - 1) + t * x[0])), {t: 0.1}, {t: 0.5}, eps=1e-2, progress=False)
 
 
+def curve():
+    x, t = cp.Variable(2, name="x"), cp.Parameter(name="t")
+    problem = cp.Problem(cp.Minimize(cp.norm2(x - 1) + t * x[0]))
+    return pc.trace(problem, {t: 0.1}, {t: 0.5}, curve=True, progress=False)
+
+
 X, Y = np.array([[0.0, 0.1], [1.0, 0.0], [0.5, 1.0], [1.0, 2.0]]), np.array([-1, 1, -1, 1])
 PATHS = {
     "costs": lambda: pc.trace(pc.TwoCSVM(X, Y), (0.1, 0.1), (1, 1), progress=False),
@@ -85,6 +91,7 @@ PATHS = {
     "lasso": lasso,
     "infeasible": infeasible,
     "within eps": within_eps,
+    "curve": curve,
 }
 
 
@@ -104,7 +111,7 @@ def test_a_page_checks_its_own_certificate(name, tmp_path):
     path.proof.save(tmp_path / "own.json", progress=False)
     assert saved == json.loads((tmp_path / "own.json").read_text())
     (tmp_path / "saved.json").write_text(shown["saved"])
-    script = check_band if name == "within eps" else check
+    script = {"within eps": check_band, "curve": check_curve}.get(name, check)
     assert saved["sha256"] in script.main(str(tmp_path / "saved.json"))
 
 

@@ -277,7 +277,10 @@ def _least(tried: Callable[[float], tuple[str, Any]], guess: float, where: str) 
         wrong, found = tried(2.0**power)
         if not wrong:
             return found
-    raise ArithmeticError(f"no polynomials are found that have {where} {wrong}")
+    raise ArithmeticError(
+        f"no polynomials are found that have {where} {wrong}. Trace a shorter line, or with eps=1e-4, whose band has "
+        "a file of another kind"
+    )
 
 
 # ---- frames ------------------------------------------------------------------------------------------------------
