@@ -251,22 +251,22 @@ def proved_second_order(vector: list, radius: list) -> bool:
     The length of the others grows by no more than that of their radii.
     """
     length = math.isqrt(sum(reach**2 for reach in radius[1:])) + 1 if any(radius[1:]) else 0
-    least = lowered(vector[0], radius[0] + length)
+    height = lowered(vector[0], radius[0] + length)
     others = dot(vector[1:], vector[1:]) or [0]
-    return min(least) >= 0 and min(plus(product(least, least), others, -1)) >= 0
+    return min(height) >= 0 and min(plus(product(height, height), others, -1)) >= 0
 
 
 def proved_exponential(vector: list, radius: list, dual: bool) -> bool:
     """Return whether both extreme corners are above the exponential; of the dual (u - v, -u, w) is in the cone."""
     first, second, third = vector
     of_first, of_second, of_third = radius
-    least = lowered(third, of_third)
+    height = lowered(third, of_third)
     for sign in (1, -1):
         if dual:
             end = lowered(first, sign * of_first)
-            corner = (plus(end, lowered(second, of_second), -1), [-number for number in end], least)
+            corner = (plus(end, lowered(second, of_second), -1), [-number for number in end], height)
         else:
-            corner = (lowered(first, -of_first), lowered(second, sign * of_second), least)
+            corner = (lowered(first, -of_first), lowered(second, sign * of_second), height)
         if not above_exponential(*corner):
             return False
     return True
@@ -302,7 +302,8 @@ def least(polynomial: list) -> int:
 def proved_semidefinite(order: int, vector: list, radius: list, frame: Frame | None) -> bool:
     """Return whether all numbers of C'(S - largest change I)C, which are matrices, are semidefinite.
 
-    As at a point, a root of 1/2, rounded down, takes its place in S, and what it misses joins the radius.
+    As at a point, a root of 1/2, rounded down, takes its place in S, and what it misses joins the radius. Without a
+    frame C is I.
     """
     scale = 1 << band.ROOT_BITS
     root = math.isqrt(scale * scale // 2)  # of 1/2, times scale; less than 1 too small
