@@ -9,8 +9,8 @@ import pytest
 
 import paretoclf as pc
 from paretoclf.path.svm_lines.knot_slopes import with_knot_slopes
-from paretoclf.path.svm_lines.pieces import Pieces
 from paretoclf.problem.operator import Features
+from paretoclf.problem.pieces import Pieces
 
 
 @pytest.fixture
