@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from paretoclf.common.checks import Array, Index
-from paretoclf.path.svm_lines.pieces import Pieces
 from paretoclf.problem.operator import Quadratic
+from paretoclf.problem.pieces import Pieces
 
 _FEW_DOUBLES = 8 * float(np.finfo(float).eps)  # breakpoints are rounded by less
 
