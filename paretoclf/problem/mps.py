@@ -86,6 +86,8 @@ def read_program(file: Path, moves: Mapping[str, str], integers: Any = None) -> 
         highspy: Any = import_module("highspy")
     except ImportError:
         raise InputError("from_file needs highspy: pip install 'paretoclf[mps]'") from None
+    if not isinstance(moves, Mapping):
+        raise InputError(f"moves must map names to numbers of the file, {{'cap': 'rhs:CAP'}}, got {moves!r:.100}")
     ending = ending_of(file.name)
     if ending is None:
         raise InputError(f"file must end in {', '.join(ENDINGS)}, or one of these and .gz, got {file.name}")

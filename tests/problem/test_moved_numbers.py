@@ -143,6 +143,12 @@ def test_what_the_file_does_not_have_is_refused(tmp_path, words, said):
         pc.QP.from_file(tmp_path / "goods.mps", moves={"p": words})
 
 
+def test_moves_that_are_a_list_are_refused(tmp_path):
+    (tmp_path / "goods.mps").write_text(FILE)
+    with pytest.raises(pc.InputError, match=r"must map names to numbers of the file, \{'cap': 'rhs:CAP'\}, got \["):
+        pc.QP.from_file(tmp_path / "goods.mps", moves=["rhs:BUDGET"])
+
+
 def test_a_row_and_a_variable_of_one_name_are_told_apart():
     low, high = np.array([1.0, 0.0]), np.array([8.0, np.inf])
     program = {"q": np.array([3.0]), "names": (["X"], ["X", "bound of X"]), "l": low, "u": high}

@@ -83,3 +83,16 @@ def called(row: Indexed) -> str:
     ('x[0, 1]', 'cap')
     """
     return row.name if row.index is None else f"{row.name}[{', '.join(map(str, row.index))}]"
+
+
+def is_called(row: Indexed, name: str) -> bool:
+    """Whether a number is meant by the name of its variable or constraint, or by that of its entry, ``x[0, 1]``.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> from paretoclf.path.sensitivity.number_range import is_called
+    >>> [is_called(SimpleNamespace(name="x", index=(0, 1)), name) for name in ("x", "x[0,1]", "x[1]")]
+    [True, True, False]
+    """
+    return name == row.name or str(name).replace(" ", "") == called(row).replace(" ", "")

@@ -26,7 +26,7 @@ from paretoclf.path.base.named import name_in
 from paretoclf.path.programs.optimum import UnboundedError, optimum
 from paretoclf.path.programs.program_path import in_words
 from paretoclf.path.programs.uniqueness import tight_rows
-from paretoclf.path.sensitivity.number_range import called
+from paretoclf.path.sensitivity.number_range import called, is_called
 from paretoclf.path.sensitivity.optimal_basis import Basis, basis_at
 from paretoclf.path.tracing import source_here
 
@@ -90,8 +90,8 @@ class OptimalSet(Tabular):
         return iter(self.rows)
 
     def __getitem__(self, name: str) -> tuple[OptimalRange, ...]:
-        """Ranges of the entries of one variable."""
-        own = tuple(row for row in self.rows if row.name == name)
+        """Ranges of the entries of one variable, or of an entry, as ``x[0]``."""
+        own = tuple(row for row in self.rows if is_called(row, name))
         if not own:
             known = ", ".join(dict.fromkeys(row.name for row in self.rows))
             raise InputError(f"name must be that of a variable, one of {known}, got {name!r:.100}")
@@ -125,7 +125,7 @@ def unique(problem: Any, *, of: Any = None, progress: bool | None = None) -> Opt
     problem : cvxpy.Problem or QP
         A linear or quadratic program; its parameters have the values that they hold. It need not be solved.
     of : variable or name, or a list of these, optional
-        Which variables are asked for; by default all.
+        Which variables are asked for, or which entries, as ``"x[0]"``; by default all.
     progress : bool, optional
         Whether to show a bar; by default on a terminal.
 
@@ -165,30 +165,41 @@ def unique(problem: Any, *, of: Any = None, progress: bool | None = None) -> Opt
     x, z = optimum(line)
     basis = basis_at(line, x, z)
     if _only_one(basis):
-        rows = [OptimalRange(name, index, *3 * [_plain(x[column])]) for name, index, column in entries]
+        rows = [OptimalRange(each.name, each.index, *3 * [_plain(x[each.column])]) for each in entries]
     else:
         face = _all_optima(line, x, z, basis)
-        work = ((*entry, _extremes(face, entry[2], float(x[entry[2]]))) for entry in entries)
+        work = ((each, _extremes(face, each.column, float(x[each.column]))) for each in entries)
         found = list(counted(work, "optima", len(entries), progress, 0))
-        rows = [OptimalRange(name, index, _plain(x[column]), *ends) for name, index, column, ends in found]
+        rows = [OptimalRange(each.name, each.index, _plain(x[each.column]), *ends) for each, ends in found]
     return OptimalSet(all(row.one for row in rows), line.value(x, 0.0), tuple(rows), in_words(line, x, z, 0.0)[0])
 
 
-def _entries(line: ProgramLine, problem: Any, of: Any) -> list[tuple[str, tuple[int, ...] | None, int]]:
+@dataclass(frozen=True)
+class OfVariable:
+    """An entry of a variable, and its column."""
+
+    name: str
+    index: tuple[int, ...] | None
+    column: int
+
+
+def _entries(line: ProgramLine, problem: Any, of: Any) -> list[OfVariable]:
     """Name, index and column of each entry of the variables that are asked for."""
-    known = line.variables
-    asked = of if isinstance(of, list | tuple) else [of]
-    chosen = list(known) if of is None else [name_in(problem, each) for each in asked]
-    for name in chosen:
-        if name not in known:
-            raise InputError(f"of must have variables among {', '.join(known)}, got {name!r:.100}")
-    found = list[tuple[str, tuple[int, ...] | None, int]]()
-    for name in chosen:
-        reading = known[name]
+    known, found = line.variables, list[OfVariable]()
+    for name, reading in known.items():
         columns = reading.place.reshape(len(list(np.ndindex(*reading.shape))), -1)[:, 0].tolist()
         for index, column in zip(np.ndindex(*reading.shape), columns, strict=True):
-            found.append((name, index or None, column))
-    return found
+            found.append(OfVariable(name, index or None, column))
+    if of is None:
+        return found
+    chosen = list[OfVariable]()
+    for each in of if isinstance(of, list | tuple) else [of]:
+        name = name_in(problem, each)
+        own = [entry for entry in found if is_called(entry, name)]
+        if not own:
+            raise InputError(f"of must have variables among {', '.join(known)}, got {name!r:.100}")
+        chosen += own
+    return chosen
 
 
 def _plain(number: Any) -> float:

@@ -32,7 +32,7 @@ from paretoclf.path.base.named import name_in
 from paretoclf.path.programs.optimum import optimum
 from paretoclf.path.sensitivity.both_sides import OneSide, sides
 from paretoclf.path.sensitivity.certified import ProvedOptimum
-from paretoclf.path.sensitivity.number_range import NumberRange, called
+from paretoclf.path.sensitivity.number_range import NumberRange, called, is_called
 from paretoclf.path.sensitivity.one_sided import beside
 from paretoclf.path.sensitivity.optimal_basis import Basis, basis_at
 from paretoclf.path.sensitivity.report import report_rows
@@ -78,14 +78,14 @@ class Ranges(Tabular):
         return iter(self.rows)
 
     def __getitem__(self, name: str) -> Ranges:
-        """Ranges of one variable or constraint.
+        """Ranges of one variable or constraint, or of an entry of it, as ``x[0]``.
 
         Raises
         ------
         InputError
             If none is called so.
         """
-        own = tuple(row for row in self.rows if row.name == name)
+        own = tuple(row for row in self.rows if is_called(row, name))
         if not own:
             known = ", ".join(dict.fromkeys(row.name for row in self.rows))
             raise InputError(f"name must be that of a variable or constraint, one of {known}, got {name!r:.100}")
@@ -206,7 +206,7 @@ def ranges(problem: Any, *, of: Any = None, n_jobs: int | None = None, progress:
     problem : cvxpy.Problem or QP
         A linear or quadratic program; its parameters have the values that they hold. It need not be solved.
     of : variable, constraint or name, or a list of these, optional
-        Whose numbers are asked for; by default all.
+        Whose numbers are asked for, or which entries, as ``"x[0]"``; by default all.
     n_jobs : int, optional
         As for ``joblib.Parallel``: numbers that one basis does not decide are independent.
     progress : bool, optional
@@ -365,9 +365,9 @@ def _asked(numbers: list[_Number], names: list[str]) -> list[_Number]:
     """The numbers of some variables and constraints."""
     known = list(dict.fromkeys(number.name for number in numbers))
     for name in names:
-        if name not in known:
+        if not any(is_called(number, name) for number in numbers):
             raise InputError(f"of must have variables and constraints among {', '.join(known)}, got {name!r:.100}")
-    return [number for number in numbers if number.name in names]
+    return [number for number in numbers if any(is_called(number, name) for name in names)]
 
 
 def _value(line: ProgramLine, number: _Number) -> float:

@@ -301,3 +301,20 @@ def test_no_optimum_is_said_without_a_line(objective, rows, said):
     assert not any(word in str(raised.value) for word in ("start", "stop", "t = ", "line"))
     with pytest.raises(pc.InputError, match=said):
         pc.derivatives(cp.Problem(cp.Minimize(objective(y) + a), rows(y)), {a: 1.0})
+
+
+def test_entries_are_asked_for_as_they_are_printed():
+    x = cp.Variable((2, 2), nonneg=True, name="x")
+    cap = (cp.sum(x, axis=1) <= [3, 4]).set_label("cap")
+    problem = cp.Problem(cp.Maximize(cp.sum(cp.multiply(np.array([[1, 2], [3, 4]]), x))), [cap])
+    whole = pc.ranges(problem)
+    for asked in ("x[0, 1]", "x[0,1]", x[0, 1], ["x[0, 1]"]):
+        found = pc.ranges(problem, of=asked)
+        assert {(row.name, row.index) for row in found} == {("x", (0, 1))}
+        assert [row.price for row in found] == [row.price for row in whole["x[0,1]"]]
+    assert [row.price for row in pc.ranges(problem, of=["cap[1]", "x[1, 1]"])["cap[1]"]] == pytest.approx([4.0])
+    with pytest.raises(pc.InputError, match=r"among x, cap, got 'x\[2, 0\]'"):
+        pc.ranges(problem, of="x[2, 0]")
+    one = pc.unique(problem, of=["x[1, 1]", x[0, 0]])
+    assert [(row.index, row.value) for row in one] == [((1, 1), 4.0), ((0, 0), 0.0)]
+    assert one["x[1,1]"][0].upper == 4.0
