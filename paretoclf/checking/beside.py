@@ -349,7 +349,10 @@ def _right_with_opposite_sign(
 ) -> bool:
     """Whether minus the multipliers pass at every place where they themselves are wrong."""
     minus = {name: -value for name, value in duals.items()}
-    return bool(wrong) and all(_dual_error(path, t, _on_piece(minus, piece, share)) <= tol for t, piece, share in wrong)
+    for t, piece, share in wrong:
+        if not _dual_error(path, t, _on_piece(minus, piece, share)) <= tol:
+            return False
+    return bool(wrong)
 
 
 def _at_knots(value: Any, name: str, shape: tuple[int, ...]) -> Array:

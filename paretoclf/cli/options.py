@@ -187,6 +187,7 @@ examples:
   paretoclf verify nu_path.npz --data samples.npz --formulation TwoNuSVM
   paretoclf verify pairs.py --tol 1e-6
   paretoclf verify model.mps highs.sol
+  paretoclf verify model.mps infeasible
   paretoclf verify model.mps --conflict
   paretoclf verify model.mps solution.csv --tol 1e-6
   paretoclf verify --suite my_solver.py:solve"""
@@ -570,7 +571,10 @@ def _verify(parser: argparse.ArgumentParser) -> None:
         "file", nargs="?", metavar="FILE", help="solutions: a .csv, .npz or model file; or PAIRS.py[:NAME], MODEL.mps"
     )
     parser.add_argument(
-        "solution", nargs="?", metavar="SOLUTION", help="of MODEL.mps: a solver's .sol, or a .csv of names and values"
+        "solution",
+        nargs="?",
+        metavar="SOLUTION",
+        help="of MODEL.mps: a solver's .sol, a .csv of names and values, or the claim infeasible or unbounded",
     )
     _data(parser, "--data")
     model = parser.add_argument_group("model", "as in the solver")
