@@ -36,12 +36,16 @@ class PrintedSolution:
         By the names of rows and of variables; empty where the file has none.
     zeros : bool
         Whether variables that are 0 are left out.
+    objective : float
+        Its value where the file says it and its sense may be another than the program's; nan elsewhere. CPLEX writes a
+        maximisation as the minimisation of minus its objective into an MPS file, and solves it as it was.
     """
 
     values: Mapping[str, float]
     prices: Mapping[str, float] = field(default_factory=dict)
     reduced_costs: Mapping[str, float] = field(default_factory=dict)
     zeros: bool = False
+    objective: float = float("nan")
 
 
 def printed_solution(text: str, names: tuple[Sequence[str], Sequence[str]]) -> PrintedSolution | None:
@@ -166,7 +170,8 @@ def _cplex(lines: Sequence[str], names: Any) -> PrintedSolution:
         raise _none(f"its status is {said.get('solutionStatusString', 'missing')}")
     values = _attributes(variables, "value")
     prices, reduced = _attributes(rows, "dual"), _attributes(variables, "reducedCost")
-    return PrintedSolution(values, prices, reduced, zeros=said.get("writeLevel") == "3")
+    objective = _number(said.get("objectiveValue", "nan"), "objectiveValue")
+    return PrintedSolution(values, prices, reduced, zeros=said.get("writeLevel") == "3", objective=objective)
 
 
 def _attributes(elements: Iterable[ElementTree.Element], key: str) -> dict[str, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,9 @@ from paretoclf.common.checks import Array, number_from_text, real_array
 from paretoclf.common.errors import InputError
 from paretoclf.engine.reduction.program import meant_by
 from paretoclf.problem.qp import QP
+
+#: Two values of an objective that differ by no more than this, relative to the larger of 1 and one of them, are one.
+SAME_VALUE = 1e-6
 
 #: Values of variables and multipliers of rows, by name; no multipliers where nothing is said of them.
 Named = tuple[dict[str, float], dict[str, float]]
@@ -74,11 +77,20 @@ def _of_printed(found: PrintedSolution, qp: QP) -> Named:
     if missing:
         raise InputError(f"solution must have a number for each variable, got none for {missing[0]!r:.100}")
     values = {name: found.values.get(name, 0.0) for name in variables}
-    duals = {name: -qp.sense * price for name, price in found.prices.items() if name in known}
+    sign = -qp.sense if _has_its_sense(found, values, qp) else qp.sense
+    duals = {name: sign * price for name, price in found.prices.items() if name in known}
     for name, cost in found.reduced_costs.items():
         if f"bound of {name}" in known:
-            duals[f"bound of {name}"] = -qp.sense * cost
+            duals[f"bound of {name}"] = sign * cost
     return values, duals
+
+
+def _has_its_sense(found: PrintedSolution, values: Mapping[str, float], qp: QP) -> bool:
+    """Whether the solver had the objective of the program, and not minus that, by the value that it printed."""
+    x = np.array(list(values.values()))
+    value = float(0.5 * x @ (qp.P @ x) + qp.q @ x + qp.constant)
+    near = SAME_VALUE * max(1.0, abs(value))
+    return abs(value) <= near or not abs(found.objective + value) <= near
 
 
 def _of_table(text: str, qp: QP) -> Named:

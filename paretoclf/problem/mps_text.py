@@ -94,6 +94,14 @@ def check_mps(text: str) -> Said:
         _CHECKS[line.section](line, said)
     if "ENDATA" not in said.sections:
         raise LineError(len(text.split("\n")), "the file ends before ENDATA")
+    comment = re.search(r"(?im)^\*\s*SENSE:\s*max", text)
+    if comment is not None and said.maximise is None:
+        number = text[: comment.start()].count("\n") + 1
+        raise LineError(
+            number,
+            "a comment says that it is maximised, as PuLP writes it, and readers pass over comments: write OBJSENSE "
+            "below NAME and, in the next line, MAX",
+        )
     if "OBJSENSE" in said.sections and said.maximise is None:
         raise LineError(said.sections["OBJSENSE"], f"OBJSENSE must be followed by one of {', '.join(_SENSES)}")
     return said

@@ -119,6 +119,18 @@ def test_cplex_leaves_out_zeros_where_its_write_level_says_so(goods, tmp_path):
     assert pc.verify(goods, tmp_path / "p.sol").status == "not optimal"
 
 
+def test_cplex_writes_minus_a_maximised_objective_into_mps_and_its_duals_are_of_the_objective(goods, tmp_path):
+    """By the value in the file: at a value of 0 nobody knows, and the duals are those of the program."""
+    minimised = pc.QP.from_file(STORED / "goods_min.lp")  # as in the MPS file beside the solution of the maximisation
+    found = pc.verify(minimised, STORED / "cplex.sol")
+    assert found.passes()
+    assert pc.verify(goods, STORED / "cplex_min.sol").passes()
+    assert read_solution(STORED / "cplex.sol", minimised) == read_solution(STORED / "cplex_min.sol", minimised)
+    text = (STORED / "cplex.sol").read_text()
+    (tmp_path / "p.sol").write_text(text.replace('objectiveValue="15"', 'objectiveValue="14"'))
+    assert "With the opposite sign they are right" in pc.verify(minimised, tmp_path / "p.sol").explain()
+
+
 def test_rows_with_two_sides_and_names_of_both_kinds(tmp_path):
     """Gurobi adds a variable to a row with two sides, and says it."""
     text = "Minimize\n obj: a + b\nSubject To\n both: a + b >= 1\nEnd\n"

@@ -164,6 +164,16 @@ def test_a_comment_behind_the_fields_is_not_read_and_the_reason_says_so():
     assert "comment" not in reason(with_lines((10, " x cost 1 cap")))
 
 
+def test_a_comment_that_it_is_maximised_is_refused_with_the_section_to_write():
+    """PuLP writes it so, and every reader minimises."""
+    text = "*SENSE:Maximize\n" + PROGRAM
+    without = text.replace("OBJSENSE\n    MAX\n", "")
+    assert reason(without).startswith("line 1: a comment says that it is maximised, as PuLP writes it")
+    assert check_mps(text).maximise  # both say it
+    assert check_mps(without.replace("Maximize", "Minimize")).maximise is None
+    assert check_mps(without.replace("NAME demo\n", "NAME demo\nOBJSENSE\n MAX\n")).maximise
+
+
 def test_comments_and_empty_lines_say_nothing_and_what_follows_the_end_is_not_read():
     text = with_lines((9, "* what follows\n\nCOLUMNS")) + "\nROWS\nROWS\n"
     assert check_mps(text).columns == {"x": 0, "y": 1}
