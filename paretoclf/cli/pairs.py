@@ -59,15 +59,16 @@ def judged(pair: Any, tol: float | None) -> tuple[str, str]:
     if not isinstance(pair, tuple | list) or not pair:
         raise InputError(f"it must be (problem, solution), or what else verify takes, got {pair!r:.100}")
     options = {} if tol is None else {"tol": tol}
-    if not is_problem(pair[0]):
-        found = pc.verify(*pair, **options)
-        return _of_proof(found) if isinstance(found, ProblemProof) else _of_report(found)
     problem, claim = pair[0], pair[1] if len(pair) > 1 else None
-    if isinstance(claim, str) and claim in NONE:
+    is_claim = isinstance(claim, str) and claim in NONE
+    if not is_problem(problem):
+        found = pc.verify(*pair, **options)
+        if is_claim and isinstance(found, ProblemProof):
+            return _of_claim(claim, found)
+        return _of_proof(found) if isinstance(found, ProblemProof) else _of_report(found)
+    if is_claim:
         problem.solve(solver="CLARABEL")
-        found = pc.verify(problem, **options)
-        right = {claim: "optimal", "undecided": "undecided"}.get(found.status, "not optimal")
-        return right, "" if right == "optimal" else f"claimed to be {claim}: {found.explain()}"
+        return _of_claim(claim, pc.verify(problem, **options))
     if claim is None:
         return _of_proof(pc.verify(problem, **options))
     if len(pair) > 3 or not isinstance(claim, Mapping):
@@ -78,6 +79,12 @@ def judged(pair: Any, tol: float | None) -> tuple[str, str]:
         return "not optimal", said.proof.explain()
     verdict = {"right": "optimal", "undecided": "undecided"}.get(said.verdict, "not optimal")
     return verdict, "" if verdict == "optimal" else said.sentence
+
+
+def _of_claim(claim: Any, found: ProblemProof) -> tuple[str, str]:
+    """The verdict on a claim that there is no solution."""
+    right = {claim: "optimal", "undecided": "undecided"}.get(found.status, "not optimal")
+    return right, "" if right == "optimal" else f"claimed to be {claim}: {found.explain()}"
 
 
 def _of_proof(proof: ProblemProof) -> tuple[str, str]:

@@ -37,6 +37,7 @@ RIGHT = {
     "machine": "(X, y, [(1.0, 1.0, [0.5, 0.5], 0.0)])",
     "arrays": "(pc.QP(np.eye(2), [-1.0, 0.0]), [1.0, 0.0])",
     "formulation": "(pc.TwoNuSVM(X, y), [(0.5, 0.5, [0.25, 0.25], 0.0)])",
+    "arrays none": "(pc.QP(None, [1.0], [[1.0], [1.0]], [1.0, -np.inf], [np.inf, 0.0]), 'infeasible')",
 }
 WRONG = {
     "values": ("(split, {x: [1.0, 0.0]})", "Not optimal: the value is 1, and 0.625 is possible."),
@@ -51,6 +52,8 @@ WRONG = {
     "path": ("(path, {'lam': [3, 0], 'x': [[0, 0], [3, -1]]})", "the first that is not, at t = 0.333333 (lam = 2)"),
     "machine": ("(X, y, [(1.0, 1.0, [0.4, 0.4], 0.0)])", "1 not optimal, 0 of 1 optimal"),
     "arrays": ("(pc.QP(np.eye(2), [-1.0, 0.0]), [1.5, 0.0])", "Not optimal"),
+    "claims of arrays": ("(pc.QP(np.eye(2), [-1.0, 0.0]), 'infeasible')", "claimed to be infeasible: Not infeasible"),
+    "bounded arrays": ("(pc.QP(np.eye(2), [-1.0, 0.0]), 'unbounded')", "claimed to be unbounded: Not unbounded"),
 }
 
 
