@@ -47,8 +47,10 @@ def read_solution(file: str | os.PathLike[str], qp: QP) -> Named:
         raise InputError("solution must be arrays for a QP without names, got a file: QP(..., names=(...)) has them")
     try:
         text = Path(file).read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
         raise InputError(f"solution {file} cannot be read: {error}") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"solution {file} cannot be read: {error}; save it as UTF-8") from None
     try:
         printed = printed_solution(text, (qp.names[0], _rows_of_file(qp)))
         return _of_table(text, qp) if printed is None else _of_printed(printed, qp)
@@ -95,12 +97,14 @@ def _has_its_sense(found: PrintedSolution, values: Mapping[str, float], qp: QP) 
 
 def _of_table(text: str, qp: QP) -> Named:
     """Values and multipliers from a table: of names and numbers, or with a column of multipliers beside the values."""
-    rows = [row for row in csv.reader(text.splitlines()) if row]
+    lines = text.splitlines()
+    separator = max(",;\t", key=lines[0].count) if lines else ","
+    rows = [row for row in csv.reader(lines, delimiter=separator) if row]
     variables, constraints = (dict(zip(*pair, strict=True)) for pair in zip(qp.keys, qp.names, strict=True))
     known = {OTHERS, *variables, *constraints, *qp.names[0], *qp.names[1]}
     bounds = set(qp.names[1])
     columns = _TableColumns()
-    if rows and len(rows[0]) >= 2 and rows[0][0].strip() not in known and _number(rows[0][1]) is None:
+    if rows and len(rows[0]) >= 2 and rows[0][0].strip() not in known and _number(rows[0][-1]) is None:
         columns = _TableColumns.of(rows.pop(0))
     values, duals = dict[str, float](), dict[str, float]()
     rest = None
@@ -122,7 +126,7 @@ def _of_table(text: str, qp: QP) -> Named:
             multiplier = multiplier if name in bounds else None
         else:
             name = constraints[key]
-            multiplier = value if columns.multiplier is None else multiplier
+            multiplier = value if columns.width == 2 else multiplier
         _put_once(duals, name, multiplier)
     missing = [name for name in qp.names[0] if name not in values]
     if missing and rest is None:
@@ -145,17 +149,19 @@ def _put_once(own: dict[str, float], name: str, number: float | None) -> None:
 #: A name in a table that stands for all variables that it leaves out.
 OTHERS = "*"
 
-#: What the header of a table calls multipliers with OSQP's signs, and derivatives of the value, as solvers print them.
+#: What the header of a table calls names, values, multipliers with OSQP's signs, and derivatives of the value.
+_NAMES = ("name", "variable", "var", "constraint", "row")
+_VALUES = ("value", "x", "primal", "final value", "level", "activity", "solution")
 _MULTIPLIERS = ("dual", "multiplier", "y", "lambda")
 _PRICES = ("price", "shadow price", "reduced cost", "marginal", "pi", "rc")
-_VALUES = ("value", "x", "primal", "final value", "level", "activity", "solution")
 
 
 @dataclass(frozen=True)
 class _TableColumns:
-    """Where a table has values and multipliers, beside the names in its first column."""
+    """Where a table has names, values and multipliers; of two columns the second has both."""
 
     width: int = 2
+    name: int = 0
     value: int = 1
     multiplier: int | None = None
     price: bool = False
@@ -166,27 +172,33 @@ class _TableColumns:
         if len(header) == 2:
             return cls()
         words = [" ".join(cell.lower().replace("_", " ").split()) for cell in header]
-        places = {word: place for place, word in enumerate(words)}
-        values = [places[word] for word in _VALUES if word in places]
-        multipliers = [places[word] for word in (*_MULTIPLIERS, *_PRICES) if word in places]
-        if len(values) != 1 or len(multipliers) != 1:
+
+        def places(known: Sequence[str]) -> list[int]:
+            return [place for place, word in enumerate(words) if word in known]
+
+        names, values, multipliers = places(_NAMES) or [0], places(_VALUES), places((*_MULTIPLIERS, *_PRICES))
+        if len(names) != 1 or len(values) != 1 or len(multipliers) > 1:
             raise InputError(
                 "solution must have columns name,value,dual (multipliers with OSQP's signs) or name,value,price "
                 f"(derivatives of the value, as solvers print them), got {','.join(header)!r:.100}"
             )
-        return cls(len(header), values[0], multipliers[0], words[multipliers[0]] in _PRICES)
+        multiplier = multipliers[0] if multipliers else None
+        return cls(len(header), names[0], values[0], multiplier, multipliers != [] and words[multipliers[0]] in _PRICES)
 
     def cells(self, row: Sequence[str], qp: QP) -> tuple[str, float | None, float | None]:
         """Name, value and multiplier of a row; None where there is none."""
         if len(row) != self.width:
             more = "; a third column needs a header, name,value,dual" if len(row) > self.width == 2 else ""
             raise InputError(f"solution must have a name and a number in each line, got {','.join(row)!r:.100}{more}")
-        if self.multiplier is None:
-            return row[0].strip(), _needed(row, self.value), None
-        value, multiplier = (_needed(row, k) if row[k].strip() else None for k in (self.value, self.multiplier))
+        name = row[self.name].strip()
+        if self.width == 2:
+            return name, _needed(row, self.value), None
+        value, multiplier = (
+            _needed(row, k) if k is not None and row[k].strip() else None for k in (self.value, self.multiplier)
+        )
         if self.price and multiplier is not None:
             multiplier *= -qp.sense
-        return row[0].strip(), value, multiplier
+        return name, value, multiplier
 
 
 def _needed(row: Sequence[str], place: int) -> float:

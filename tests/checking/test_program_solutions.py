@@ -284,10 +284,31 @@ def test_a_table_that_leaves_out_zeros_says_so(goods, tmp_path, lines):
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "name;value\nX;1\nY;5\nZ;0.5\nW;0\n",
+        "X\t1\nY\t5\nZ\t0.5\nW\t0\n",
+        "index,name,value\n0,X,1\n1,Y,5\n2,Z,0.5\n3,W,0\n",
+        "name,value,status\nX,1,B\nY,5,U\nZ,0.5,B\nW,0,L\nBUDGET,6,U\n",  # of rows it has values, and no multipliers
+    ],
+)
+def test_tables_as_others_write_them(goods, tmp_path, text):
+    (tmp_path / "table.csv").write_text(text)
+    assert read_solution(tmp_path / "table.csv", goods) == (VALUES, {})
+
+
+def test_a_table_in_another_encoding_says_so(goods, tmp_path):
+    (tmp_path / "table.csv").write_bytes("größe,1\n".encode("latin-1"))
+    with pytest.raises(pc.InputError, match="save it as UTF-8"):
+        pc.verify(goods, tmp_path / "table.csv")
+
+
+@pytest.mark.parametrize(
     ("text", "said"),
     [
         ("X,1,0\nY,5,0\n", r"in each line, got 'X,1,0'; a third column needs a header, name,value,dual"),
-        ("name,value,status\nX,1,B\n", "must have columns name,value,dual .* got 'name,value,status'"),
+        ("name,number,status\nX,1,B\n", "must have columns name,value,dual .* got 'name,number,status'"),
+        ("name,value,dual,price\nX,1,0,0\n", "must have columns name,value,dual .* got 'name,value,dual,price'"),
         ("name,value,dual\nX,1\n", "must have a name and a number in each line, got 'X,1'"),
         ("name,value,dual\nX,1,B\n", "must have a name and a number in each line, got 'X,1,B'"),
         ("name,value,dual\nX,1,0\nX,1,0\n", "must have each name once, got 'X' twice"),
