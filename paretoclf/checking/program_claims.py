@@ -25,7 +25,7 @@ def judge_infeasible(qp: QP, tol: float) -> ProblemProof:
     >>> import paretoclf as pc
     >>> from paretoclf.checking.program_claims import judge_infeasible
     >>> print(judge_infeasible(pc.QP(None, [1.0], [[1.0], [2.0]], [3.0, 0.0], [9.0, 4.0]), 1e-8).explain())
-    Infeasible, proved: no point satisfies y[0] (lower bound) and y[1] (upper bound) together.
+    Infeasible, proved: no point satisfies y[1] (upper bound) and y[0] (lower bound) together.
     """
     found = conflict(qp)
     if not len(found):

@@ -25,7 +25,7 @@ def random_program(seed):
 @pytest.mark.parametrize("maximise", [False, True])
 def test_claims_are_right_where_highs_says_so(maximise):
     seen = []
-    for seed in range(24):
+    for seed in range(14):
         c, A, b = random_program(seed)
         sign = -1 if maximise else 1
         found = linprog(c, A_ub=A, b_ub=b, bounds=(-3 if seed % 2 else None, None))
