@@ -30,7 +30,7 @@ def load_data(args: argparse.Namespace) -> Dataset:
         data = load(
             args.source, label=_label(args), positive=args.positive, data_dir=args.data_dir, n=args.n, rng=args.seed,
             features=features, drop=drop or (), separator=character(args.separator), encoding=args.encoding,
-            one_hot=one_hot or (), missing=args.missing, decimal=args.decimal,
+            one_hot=one_hot or (), missing=args.missing, decimal=args.decimal, thousands=args.thousands,
         )  # fmt: skip
     except ColumnsError as error:
         raise InputError(with_flags(error)) from None

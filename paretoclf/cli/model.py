@@ -16,7 +16,7 @@ from paretoclf.common.checks import Array, check_matrix, check_number, check_vec
 from paretoclf.common.errors import InputError
 from paretoclf.common.files import reading
 from paretoclf.datasets import Dataset
-from paretoclf.datasets.cells import Column, number_of
+from paretoclf.datasets.cells import GROUPS, Column, number_of
 from paretoclf.problem.classifiers import GramRule, KernelRule, LinearRule, Rule
 from paretoclf.problem.gram import Gram
 from paretoclf.problem.kernels import kernel_from_spec, kernel_spec
@@ -161,10 +161,13 @@ def same_label(name: str, text: str) -> bool:
 def _column(stored: Mapping[str, Any]) -> Column:
     """Read a column of a file; ValueError if it is none."""
     name, categories, fill, decimal = stored["name"], stored["categories"], stored["fill"], stored.get("decimal")
+    thousands = stored.get("thousands")
     if decimal not in (None, ".", ","):
         raise ValueError(f"decimal must be '.' or ',', got {decimal!r}")
+    if thousands not in (None, *GROUPS):
+        raise ValueError(f"thousands must be one of {GROUPS}, got {thousands!r}")
     if categories is None:
-        return Column(_text(name, "name"), None, None if fill is None else _finite(fill, "fill"), decimal)
+        return Column(_text(name, "name"), None, None if fill is None else _finite(fill, "fill"), decimal, thousands)
     known = tuple(_text(category, "categories") for category in categories)
     if fill is not None and fill not in known:
         raise ValueError(f"fill must be one of the categories of {name!r}, got {fill!r}")

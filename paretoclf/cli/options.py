@@ -637,6 +637,9 @@ def _data(parser: argparse.ArgumentParser, flag: str | None = None) -> None:
         "--one-hot", metavar="COLUMNS", help="features that are categories: one of zeros and ones for all but the first"
     )
     _reading(data)
+    data.add_argument(
+        "--thousands", choices=(",", ".", " ", "'"), help="between groups of digits in a CSV file; default: none"
+    )
     data.add_argument("--data-dir", metavar="DIR", help="folder of data files; default: $PARETOCLF_DATA")
     data.add_argument("--n", type=int, metavar="ROWS", help="use this many rows, drawn at random")
     data.add_argument("--seed", type=int, default=0, metavar="S", help="of rows, folds and checks; default: 0")

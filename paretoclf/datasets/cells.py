@@ -27,6 +27,9 @@ WAYS = ("drop", "median")
 #: Texts of infinity.
 _INFINITE = ("inf", "infinity")
 
+#: What may stand between groups of three digits.
+GROUPS = (",", ".", " ", "'")
+
 #: Numbers with commas between thousands.
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
 
@@ -79,12 +82,15 @@ class Column:
         Substitute for a missing value: the median of the numbers, or the most frequent category.
     decimal : str, optional
         A comma, where it separates the fraction of its numbers.
+    thousands : str, optional
+        What stands between groups of three digits of its numbers.
     """
 
     name: str
     categories: tuple[str, ...] | None = None
     fill: float | str | None = None
     decimal: str | None = None
+    thousands: str | None = None
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -127,6 +133,8 @@ class Wanted:
     label, positive, features, drop, one_hot, missing
     decimal : str, optional
         None where numbers are no texts that a person wrote, so that commas are never meant.
+    thousands : str, optional
+        None where digits are not grouped.
     """
 
     label: str | None = None
@@ -136,12 +144,16 @@ class Wanted:
     one_hot: Sequence[str] = ()
     missing: str | None = None
     decimal: str | None = None
+    thousands: str | None = None
 
     def __post_init__(self) -> None:
         if self.missing is not None and self.missing not in WAYS:
             raise InputError(f"missing must be {' or '.join(map(repr, WAYS))}, got {self.missing!r}")
         if self.decimal not in (None, ".", ","):
             raise InputError(f"decimal must be '.' or ',', got {self.decimal!r}")
+        others = [each for each in GROUPS if each != (self.decimal or ".")]
+        if self.thousands not in (None, *others):
+            raise InputError(f"thousands must be {' or '.join(map(repr, others))}, got {self.thousands!r}")
 
 
 def read_table(
@@ -172,7 +184,7 @@ def read_table(
     rows, texts = _texts(where, names, table)
     read = []
     for j in kept:
-        read.append(_Read(names[j], texts[j], j in hot, wanted.decimal))
+        read.append(_Read(names[j], texts[j], j in hot, wanted.decimal, wanted.thousands))
     labels = _Read(names[column], texts[column], True, None)
     if wanted.missing == "drop":
         whole = np.flatnonzero(~np.logical_or.reduce([each.absent for each in (*read, labels)]))
@@ -231,7 +243,8 @@ def read_samples(
     read = []
     for column in recipe:
         cells = texts[names.index(column.name)]
-        read.append(_Read(column.name, cells, column.categories is not None, decimal or column.decimal))
+        hot = column.categories is not None
+        read.append(_Read(column.name, cells, hot, decimal or column.decimal, column.thousands))
     if missing == "drop":
         whole = np.flatnonzero(~np.logical_or.reduce([each.absent for each in read]))
         read, rows = [each.rows(whole) for each in read], [rows[i] for i in whole]
@@ -252,8 +265,10 @@ def read_samples(
 class _Read:
     """Cells of a column, read as numbers or as categories."""
 
-    def __init__(self, name: str, texts: Sequence[str], hot: bool, decimal: str | None) -> None:
-        self.name, self.hot, self.decimal = name, hot, decimal
+    def __init__(
+        self, name: str, texts: Sequence[str], hot: bool, decimal: str | None, thousands: str | None = None
+    ) -> None:
+        self.name, self.hot, self.decimal, self.thousands = name, hot, decimal, thousands
         self.texts = texts
         self.values: Array = np.zeros(len(texts))
         self.absent: Mask = np.zeros(len(texts), dtype=bool)
@@ -268,7 +283,7 @@ class _Read:
             self.values = np.array(list(map(float, texts)))  # nothing but numbers, as a rule
         except ValueError:
             self.texts = [text.strip() for text in texts]
-            known = [number_of(text, decimal) for text in self.texts]
+            known = [number_of(ungrouped(text, thousands), decimal) for text in self.texts]
             self.values = np.array([np.nan if value is None else value for value in known])
         bad = np.flatnonzero(~np.isfinite(self.values))
         lowered = [self.texts[i].strip().lower() for i in bad.tolist()]
@@ -300,7 +315,7 @@ class _Read:
         """Recipe by which the column becomes features."""
         if not self.hot:
             comma = "," if self.decimal == "," else None
-            return Column(self.name, None, float(np.median(self.values[~self.absent])), comma)
+            return Column(self.name, None, float(np.median(self.values[~self.absent])), comma, self.thousands)
         counts = Counter(self.present)
         categories = tuple(sorted(counts))
         return Column(self.name, categories, max(categories, key=counts.__getitem__))
@@ -390,6 +405,10 @@ def _ways(read: Sequence[_Read], labels: _Read, wanted: Wanted) -> dict[str, Any
     pointed = (text for each in others for text in each.present if "." in text)  # of which some may be no numbers
     if decimal == "." and commas and all(number_of(text) is None for text in pointed):
         decimal, texts = ",", [each for each in texts if each not in commas]
+    thousands = wanted.thousands
+    if thousands is None and decimal is not None:
+        thousands = _groups_of(texts, decimal)
+        texts = [each for each in texts if thousands is None or not _reads(each, decimal, thousands)]
     if any(each.few_wrong for each in texts):  # rows are at fault, which were named, and not their column
         return {}
     for each in texts:
@@ -408,8 +427,24 @@ def _ways(read: Sequence[_Read], labels: _Read, wanted: Wanted) -> dict[str, Any
         missing = "drop"
     elif missing is None and absent.any():
         missing = "median"
-    ways = {"one_hot": one_hot, "drop": drop, "missing": missing, "decimal": decimal}
-    return {name: way for name, way in ways.items() if way and way != "."}
+    ways = {"one_hot": one_hot, "drop": drop, "missing": missing}
+    ways |= {"decimal": None if decimal == "." else decimal, "thousands": thousands}
+    return {name: way for name, way in ways.items() if way}
+
+
+def _groups_of(texts: Sequence[_Read], decimal: str) -> str | None:
+    """Sign that groups the digits of a column that is wrong else; None where that is open: 1,000 alone may be 1."""
+    for sign in GROUPS:
+        for each in texts if sign != decimal else ():
+            plain = [text for text in each.present if text.count(sign) > 1 or decimal in text or sign in " '"]
+            if _reads(each, decimal, sign) and any(ungrouped(text, sign) != text for text in plain):
+                return sign
+    return None
+
+
+def _reads(each: _Read, decimal: str, thousands: str) -> bool:
+    """Whether all cells are numbers with these signs."""
+    return all(number_of(ungrouped(text, thousands), decimal) is not None for text in each.present)
 
 
 def chosen_columns(
@@ -526,6 +561,22 @@ def number_of(cell: str, decimal: str | None = None) -> float | None:
     except ValueError:
         return None
     return value if isfinite(value) and "_" not in cell else None
+
+
+def ungrouped(cell: str, thousands: str | None) -> str:
+    """Leave out what groups the digits of a number by three; other texts stay as they are.
+
+    Examples
+    --------
+    >>> from paretoclf.datasets.cells import ungrouped
+    >>> ungrouped("1,234,567.5", ","), ungrouped("1,5", ","), ungrouped("1 000", None)
+    ('1234567.5', '1,5', '1 000')
+    """
+    if thousands is None:
+        return cell
+    sign = re.escape(thousands)
+    is_grouped = re.fullmatch(rf"\s*[+-]?\d{{1,3}}({sign}\d{{3}})+([.,]\d+)?\s*", cell)
+    return cell.replace(thousands, "") if is_grouped else cell
 
 
 def _text(value: float) -> str:

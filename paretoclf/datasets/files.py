@@ -41,6 +41,7 @@ def read_csv(
     one_hot: Sequence[str] = (),
     missing: str | None = None,
     decimal: str = ".",
+    thousands: str | None = None,
 ) -> Dataset:
     """Read a CSV file with numeric features and a label column of two values.
 
@@ -73,6 +74,8 @@ def read_csv(
         one. Default: an error that names them.
     decimal : {".", ","}
         What stands before the fraction of a number.
+    thousands : {",", ".", " ", "'"}, optional
+        What stands between groups of three digits of a number. Default: nothing does.
 
     Returns
     -------
@@ -89,7 +92,7 @@ def read_csv(
         if label is None:
             raise InputError(f"{file}: there is no header: label must be the number of its column, 1 to {len(names)}")
         label = str(label)
-    wanted = Wanted(label, positive, features, drop, one_hot, missing, decimal)
+    wanted = Wanted(label, positive, features, drop, one_hot, missing, decimal, thousands)
     read = read_table(f"{file}", names, rows, wanted)
     notes = f"read from {file.name}"
     return Dataset(

@@ -40,7 +40,10 @@ READERS: dict[str, Callable[..., Dataset]] = {
 }
 
 #: What a reader takes that not all do.
-OWN = {read_csv: ("separator", "encoding", "one_hot", "missing", "decimal"), read_frame: ("one_hot", "missing")}
+OWN = {
+    read_csv: ("separator", "encoding", "one_hot", "missing", "decimal", "thousands"),
+    read_frame: ("one_hot", "missing"),
+}
 
 
 def list_datasets() -> tuple[str, ...]:
@@ -70,6 +73,7 @@ def load(
     one_hot: Sequence[str] = (),
     missing: str | None = None,
     decimal: str | None = None,
+    thousands: str | None = None,
 ) -> Dataset:
     """Load a data set.
 
@@ -96,9 +100,9 @@ def load(
         Names of the features to use, in this order. Default: all.
     drop : sequence of str
         Names of features to leave out; of a CSV file any column, which need not hold numbers then.
-    separator, encoding, decimal : str, optional
-        CSV files only: the character between two cells, the encoding of the text, the character before a fraction; see
-        `read_csv`.
+    separator, encoding, decimal, thousands : str, optional
+        CSV files only: the character between two cells, the encoding of the text, the characters before a fraction and
+        between thousands; see `read_csv`.
     one_hot : sequence of str
         Tables only: features that are categories; each becomes a feature of zeros and ones for each category but the
         first, in sorted order.
@@ -124,6 +128,7 @@ def load(
     name = str(source)
     given = {
         **{"separator": separator, "encoding": encoding, "missing": missing, "decimal": decimal},
+        "thousands": thousands,
         "one_hot": one_hot if len(one_hot) else None,
     }
     reading: dict[str, Any] = {key: value for key, value in given.items() if value is not None}

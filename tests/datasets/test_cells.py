@@ -256,3 +256,27 @@ def test_what_groups_digits_is_named_with_what_reads_it(tmp_path, cells, options
     assert read == [
         float(re.sub(r"[ ']", "", c) if not options else c.replace(".", "").replace(",", ".")) for c in cells
     ]
+    with pytest.raises(ColumnsError) as caught:
+        load(file, **options)
+    assert caught.value.ways == takes
+    data = load(file, **caught.value.ways)
+    assert data.X[:, 1].tolist() == read
+    # New samples are read as those of the recipe.
+    lines = [line.split(";") for line in file.read_text().splitlines()]
+    X, _ = read_samples("new", lines[0], list(enumerate(lines[1:])), data.recipe)
+    assert X.tolist() == data.X.tolist()
+
+
+def test_where_1000_may_be_1_no_sign_is_ready_and_groups_of_other_lengths_are_no_numbers(tmp_path):
+    file = tmp_path / "t.csv"
+    file.write_text("a;b;label\n1;1,000;0\n2;2,500;1\n3;3,125;0\n")
+    with pytest.raises(ColumnsError) as caught:
+        load(file)
+    assert "thousands" not in caught.value.ways
+    assert load(file, thousands=",").X[:, 1].tolist() == [1000.0, 2500.0, 3125.0]
+    file.write_text("a;b;label\n1;1,000.5;0\n2;12,50;1\n3;3,125;0\n")
+    with pytest.raises(ColumnsError, match="row 3, column 'b': the value must be a number, got '12,50'"):
+        load(file, thousands=",")
+    for wrong in (".", "x"):
+        with pytest.raises(InputError, match=r"thousands must be ',' or ' ' or .*, got"):
+            load(file, thousands=wrong)
