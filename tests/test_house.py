@@ -371,6 +371,9 @@ DEFERRED = {
         "engine/general.py",
         "engine.hidden_boxes",
     ): "the one entry to engines imports that of a box where it is given one",
+    ("path/tracing.py", "path.svm.cost_parts"): "trace imports the kind of path that it is asked for",
+    ("path/tracing.py", "engine.parts"): "few paths are followed in parts",
+    ("path/programs/problem_path.py", "engine.parts"): "few paths are followed in parts",
     ("path/tracing.py", "engine.forecast"): "few have so many samples that the run is long",
     ("path/programs/problem_path.py", "engine.forecast"): "few programs are so large that the run is long",
 }

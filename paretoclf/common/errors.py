@@ -82,6 +82,9 @@ class DegeneratePathError(ParetoclfError, RuntimeError):
         margin = "" if n_margin is None else f", margin set of {n_margin}"  # None: a program has no such set
         super().__init__(f"{self.where}{margin}. {remedy}")
 
+    def __reduce__(self) -> Any:  # another process hands it on
+        return type(self).__new__, (type(self), *self.args), vars(self)
+
 
 class StoppedError(DegeneratePathError):
     """A path was stopped by a limit that was given: as many exchanges, or as much time, as were allowed.

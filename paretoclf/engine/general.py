@@ -117,6 +117,19 @@ def follow(
     return _restated(found, stated, units, problem)
 
 
+def go_on(problem: ParametricQP, labels: Index, max_events: int | None = None) -> Trace:
+    """Follow a problem whose P is no operator from labels that are optimal at t = 0: as a path that comes from before.
+
+    Nothing is shifted, so that it stays on them where others are optimal, too; where that fails, they are a guess.
+    """
+    limit = 200 * problem.items + 10_000 if max_events is None else max_events
+    stated, units = equilibrated(problem)
+    walk = SPARSE if sp.issparse(problem.P) and SPARSE is not None else walks_of(chosen(None))[0]
+    with suppress(DegeneratePathError):
+        return _restated(walk(Data.of(stated), labels).follow(limit), stated, units, problem)
+    return follow(problem, labels, max_events, progress=False)
+
+
 def _as_box(
     problem: ParametricQP, labels: Index | None, engine: str | None, how: tuple[Any, Any, float | None]
 ) -> Trace | None:

@@ -60,6 +60,8 @@ class _How(TypedDict, total=False):
     max_events: int | None
     max_seconds: float | None
     progress: bool | None
+    parts: int | None
+    n_jobs: int | None
 
 
 class _HowOfSamples(_How, total=False):
@@ -171,6 +173,7 @@ def trace(
     max_seconds: float | None = None,
     progress: bool | None = None,
     eps: float | None = None,
+    parts: int | None = None,
     n_jobs: int | None = None,
     curve: bool = False,
     **others: Any,
@@ -235,8 +238,11 @@ def trace(
         functions, powers and semidefinite matrices, whatever parameters multiply, but for coefficients of equations.
         Values of a formulation are those of its ``primal`` as it is written, which may be in another unit than
         those of ``solve``.
+    parts : int, optional
+        For a program and a line of costs: the number of parts of equal length that the line is cut into, each followed
+        from an optimum of its own, and joined to the path that it is in one. A line out of the origin gains nothing.
     n_jobs : int, optional
-        With eps: processes at work, as for joblib. The result does not depend on it.
+        With parts, or eps: processes at work, as for joblib. The result does not depend on it.
     curve : bool
         For a ``cvxpy.Problem`` or a formulation: whether to trace polynomials between events, with bounds of the
         optimal value that are proved at every t, mostly within 1e-9, which ``path.eps`` says. All data must be affine
@@ -302,15 +308,18 @@ def trace(
     words = {name: value for name, value in (given | {"engine": engine}).items() if value is not None} | others
     if curve is not False:
         with one_thread():
-            return _trace_curve(problem, words, {"curve": curve, "eps": eps, "n_jobs": n_jobs, **how})
+            return _trace_curve(problem, words, {"curve": curve, "eps": eps, "parts": parts, "n_jobs": n_jobs, **how})
     if eps is not None:
         with one_thread():
-            return _trace_within(problem, words, (eps, n_jobs), how)
-    if n_jobs is not None:
-        raise InputError(f"n_jobs must be left out for an exact path, got {n_jobs!r:.100}: one comes after the other")
+            return _trace_within(problem, words, (eps, n_jobs), {"parts": parts, **how})
+    split = None
+    if parts is not None or n_jobs is not None:
+        from paretoclf.engine.parts import split_of  # few paths are followed in parts
+
+        split = split_of(parts, n_jobs, max_events, max_seconds)
     if _of_cvxpy(problem) or isinstance(problem, QP) or _by_its_own_names(problem, given | others):
         with one_thread():
-            program = _trace_program(problem, words, how)
+            program = _trace_program(problem, words, how | {"split": split})
         logger.info("traced in %.2f s: %r", sum(program.seconds.values()), program)
         return program
     if not hasattr(problem, "lines"):
@@ -320,13 +329,13 @@ def trace(
         )
     way, own = _arguments(problem, given, others)
     with one_thread(problem.y.size):
-        follower = _follower(lines_of(problem), way)
-        limits = PathLimits.of(max_events, max_seconds)
+        follower = _follower(lines_of(problem), way, split)
         if problem.y.size >= _MANY:
             from paretoclf.engine.forecast import foretell  # few have so many samples
 
             foretell(problem.gram, progress)
-        own |= {"engine": engine, "certify": certify, "limits": limits, "progress": progress}
+        own |= {"engine": engine, "certify": certify, "progress": progress}
+        own |= {"split": split} if split else {"limits": PathLimits.of(max_events, max_seconds)}
         path: Path | QuantilePath | MarginPath | NuPath = follower(problem, **own)
     logger.info("traced in %.2f s: %r", path.seconds, path)
     return path
@@ -361,11 +370,15 @@ def _arguments(problem: Any, given: Mapping[str, Any], others: Mapping[str, Any]
     return way, {name: given[name] for name in known}
 
 
-def _follower(lines: type[SampleLine], way: int) -> Callable[..., Any]:
-    """Function that follows a kind of line in the way it is stated.
+def _follower(lines: type[SampleLine], way: int, split: tuple[int, int | None] | None = None) -> Callable[..., Any]:
+    """Function that follows a kind of line in the way it is stated, in parts if it is split.
 
     It is imported when it is needed: a path of costs needs no other kind of path.
     """
+    if split is not None:
+        from paretoclf.path.svm.cost_parts import follower_in_parts
+
+        return follower_in_parts(lines)
     if lines is LineOfCosts:
         from paretoclf.path.svm.cost_path import trace_costs
 
@@ -485,9 +498,10 @@ def _instead(problem: Any, ends: tuple[Any, Any]) -> str:
 def _trace_within(problem: Any, named: dict[str, Any], asked: tuple[Any, Any], how: dict[str, Any]) -> ConePath:
     """Trace a cvxpy.Problem, or a formulation by the names of its parameters, within eps."""
     eps, n_jobs = check_share(asked[0], "eps"), asked[1]
-    usual = {"certify": True, "max_events": None}
+    usual = {"certify": True, "max_events": None, "parts": None}
     for name in (name for name, value in usual.items() if how[name] is not value):
-        raise InputError(f"{name} must be left out with eps, got {how[name]!r:.100}: nothing is returned unproved")
+        why = "n_jobs alone is side by side" if name == "parts" else "nothing is returned unproved"
+        raise InputError(f"{name} must be left out with eps, got {how[name]!r:.100}: {why}")
     if hasattr(type(problem), "trace_within"):  # a search over formulations
         for name, value in (("n_jobs", n_jobs), ("max_seconds", how["max_seconds"])):
             if value is not None:
@@ -514,10 +528,11 @@ def _trace_curve(problem: Any, named: dict[str, Any], how: dict[str, Any]) -> Cu
     """Trace a cvxpy.Problem, or a formulation by the names of its parameters, as a curve."""
     if how["curve"] is not True:
         raise InputError(f"curve must be True or False, got {how['curve']!r:.100}")
-    others = {"eps": None, "n_jobs": None, "max_events": None, "max_seconds": None, "certify": True}
+    others = {"eps": None, "parts": None, "n_jobs": None, "max_events": None, "max_seconds": None, "certify": True}
+    reasons = {"eps": "eps is what is proved, and path.eps says it", "parts": "trace shorter lines"}
     for name, usual in others.items():
         if how[name] is not usual:
-            why = "eps is what is proved, and path.eps says it" if name == "eps" else "nothing is returned unproved"
+            why = reasons.get(name, "nothing is returned unproved")
             raise InputError(f"{name} must be left out with curve=True, got {how[name]!r:.100}: {why}")
     from paretoclf.path.curves.curve_path import trace_curve  # CVXPY, which other paths do without
     from paretoclf.solve.sources.cone_problem_line import LineOfCurves, cone_source_of

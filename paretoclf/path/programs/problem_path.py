@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -44,8 +44,9 @@ from paretoclf.path.programs.path_ends import (
 from paretoclf.path.programs.program_path import Source, check_line
 from paretoclf.path.programs.program_points import Beyond, events_of, words_of
 from paretoclf.path.programs.scored_path import Scored
-from paretoclf.problem.parametric_qp import shortest_stretch
+from paretoclf.problem.parametric_qp import ParametricQP, shortest_stretch
 from paretoclf.problem.shares import Shares
+from paretoclf.problem.trace import Trace
 from paretoclf.proof.programs.convexity import refused_for, said_of, share_of_shift
 from paretoclf.proof.programs.program_lines import JUDGED, prove_program
 from paretoclf.proof.programs.rays import judge_ray
@@ -212,6 +213,7 @@ def trace_problem(
     max_events: int | None = None,
     max_seconds: float | None = None,
     progress: bool | None = None,
+    split: tuple[int, int | None] | None = None,
 ) -> ProblemPath:
     """Follow a problem along a line of its parameters.
 
@@ -226,6 +228,8 @@ def trace_problem(
         it can be asked.
     certify, max_events, max_seconds, progress
         As for `paretoclf.path.tracing.trace`.
+    split : pair, optional
+        The number of parts to follow it in, and ``n_jobs``; without limits.
 
     Raises
     ------
@@ -237,7 +241,8 @@ def trace_problem(
         If the keyboard interrupts the engine: with the path as far as it came.
     """
     limits = PathLimits.of(max_events, max_seconds)
-    how: dict[str, Any] = {"kind": kind, "certify": certify, "limits": limits, "progress": progress}
+    follower = _follower(limits, progress, split)
+    how: dict[str, Any] = {"kind": kind, "certify": certify, "limits": limits, "follower": follower}
     reduced, reducing = _timed(lambda: reduce(source.line))
     if reduced.problem.items >= _MANY:
         from paretoclf.engine.forecast import foretell  # few programs are so large
@@ -268,6 +273,21 @@ def trace_problem(
     raise refused_for(source.line, refused)
 
 
+def _follower(limits: PathLimits, progress: bool | None, split: tuple[int, int | None] | None) -> Callable[..., Trace]:
+    """Function that follows a reduced problem, in one or in parts."""
+    if split is not None:
+        from paretoclf.engine.parts import follow_in_parts  # few paths are followed in parts
+
+        return partial(follow_in_parts, parts=split[0], n_jobs=split[1], progress=progress)
+    how: dict[str, Any] = {"max_events": limits.events, "progress": progress, "deadline": limits.deadline}
+
+    def in_one(problem: ParametricQP, **finer: Any) -> Trace:
+        """Follow it from the vertex that a solver finds, or from the engine's own start."""
+        return follow(problem, labels=vertex(problem), **how, **finer)
+
+    return in_one
+
+
 def _traced(
     source: Source,
     reduced: Reduced,
@@ -276,13 +296,12 @@ def _traced(
     kind: type[ProblemPath],
     certify: bool,
     limits: PathLimits,
-    progress: bool | None,
+    follower: Callable[..., Trace],
     finer: dict[str, Any] | None = None,
 ) -> ProblemPath:
     """The path by one reduction, which took some seconds."""
     max_events, deadline = limits
-    way = {"max_events": max_events, "progress": progress, "deadline": deadline, **(finer or {})}
-    found, tracing = _timed(lambda: follow(reduced.problem, labels=vertex(reduced.problem), **way))
+    found, tracing = _timed(lambda: follower(reduced.problem, **(finer or {})))
     interrupted = found.status == "interrupted"
     if interrupted:
         found = replace(found, status="limit")

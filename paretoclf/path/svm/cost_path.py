@@ -94,7 +94,7 @@ def trace_costs(
     def traced(name: str) -> Path:
         """Path by one engine, proved if that is asked for."""
         with meter(progress) as update:
-            tracer = _Tracer(line, warm_start, name, limits, update)
+            tracer = CostTracer(line, warm_start, name, limits, update)
             pieces = tracer.run()
         seconds = time.perf_counter() - began
         path = Path(line.gram, line.y, line.sample_weight, tracer.part, pieces=pieces, seconds=seconds)
@@ -106,8 +106,8 @@ def trace_costs(
 _AT_AN_END = 1e-9  # share of the line in which it meets the ray at its end, up to rounding
 
 
-class _Tracer:
-    """Tracer of one path: it decides where to start and which way to go, and joins the stages.
+class CostTracer:
+    """Tracer of one path, or of a ``span`` of it: it decides where to start and which way to go, and joins the stages.
 
     A line is one of caps: its two *bases* are the weights of either class, and phi its two costs; or, with costs per
     sample, the caps at its two ends, and phi = (1 - t, t). The balanced ray has the weights of either class as its
@@ -121,8 +121,9 @@ class _Tracer:
         engine: str | None,
         limits: PathLimits,
         progress: Callable[[float], Any] | None,
+        span: tuple[float, float] = (0.0, 1.0),
     ) -> None:
-        self.line, self.y, self.gram = line, line.y, line.gram
+        self.line, self.y, self.gram, self.span = line, line.y, line.gram, span
         self.engine, self.progress = engine, progress
         self.max_events, self.deadline = limits
         self.part, self.on_ray = line.ends, False
@@ -150,30 +151,46 @@ class _Tracer:
 
     def run(self) -> Pieces:
         """Trace the line both ways, and join what was traced: all of the line, or ``part`` if it was ``stopped``."""
-        if any(first == last == 0.0 for first, last in zip(*self.sums, strict=True)):
+        if self.on_axis:
             return self._on_axis()
-        form, self.mean = quadratic_of(self.gram, self.y, float(self.caps.max()))
-        problem = problem_of_costs(form, self.caps)
-        at_origin = [max(sums) == 0.0 for sums in self.sums]
-        from_origin = any(at_origin) and all(_balanced(*sums) for sums in self.sums) and not self.per_sample
-        tracker = make_tracker(self.engine, problem, self.deadline)
-        if tracker is None:
-            found = self._by_any_engine(AnyBox(problem, self.engine, self.max_events, self.deadline), from_origin)
-        else:
-            self.problem = tracker
-            try:
-                found = self._walked(at_origin[0], from_origin)
-            except (StoppedError, KeyboardInterrupt) as stopped:
-                return self._where_it_is(stopped)
-        Q = self.gram.quadratic
-        first, last = (float(np.sign(plus - minus)) for plus, minus in self.sums)
-        alone = self._alone(0), self._alone(1)
-        known = Known(Q, self.caps, self.gram.diagonal(), alone, (first, last), from_origin)
+        try:
+            found = self.follow()
+        except (StoppedError, KeyboardInterrupt) as stopped:
+            return self._where_it_is(stopped)
+        known = self.known()
         self.stopped = stop_of(found)
         if self.stopped is not None:
             found, known = self._cut_short(found, known)
-        pieces = assemble(found, self.mean, bool(Q.width), known)
+        pieces = assemble(found, self.mean, bool(known.quadratic.width), known)
         return pieces if self.stopped is None else replace(pieces, t=np.concatenate([[0.0], pieces.t[1:-1], [1.0]]))
+
+    @property
+    def on_axis(self) -> bool:
+        """Whether a class has no cost all along the line."""
+        return any(first == last == 0.0 for first, last in zip(*self.sums, strict=True))
+
+    def follow(self) -> Found:
+        """Trace the line, or the span."""
+        form, self.mean = quadratic_of(self.gram, self.y, float(self.caps.max()))
+        problem = problem_of_costs(form, self.caps)
+        tracker = make_tracker(self.engine, problem, self.deadline)
+        if tracker is None:
+            return self._by_any_engine(AnyBox(problem, self.engine, self.max_events, self.deadline))
+        self.problem = tracker
+        return self._walked()
+
+    def known(self) -> Known:
+        """Facts that are known of the whole line."""
+        first, last = (float(np.sign(plus - minus)) for plus, minus in self.sums)
+        alone = self._alone(0), self._alone(1)
+        Q = self.gram.quadratic
+        return Known(Q, self.caps, self.gram.diagonal(), alone, (first, last), self.from_origin)
+
+    @cached_property
+    def from_origin(self) -> bool:
+        """Whether the line is a balanced ray out of the origin, or into it."""
+        at_origin = any(max(sums) == 0.0 for sums in self.sums)
+        return at_origin and all(_balanced(*sums) for sums in self.sums) and not self.per_sample
 
     def _cut_short(self, found: Found, known: Known) -> tuple[Found, Known]:
         """Return what was traced of the line, as the whole of a shorter one."""
@@ -202,9 +219,10 @@ class _Tracer:
         known = Known(Q, np.stack([caps, caps]), self.gram.diagonal(), from_origin=False)
         return assemble(found, self.mean, bool(Q.width), known)
 
-    def _by_any_engine(self, box: AnyBox, from_origin: bool) -> Found:
-        """Follow the whole line at once, with the warm start as a guess; or out of the origin, whose basis is known."""
-        start, stop = self.ends
+    def _by_any_engine(self, box: AnyBox) -> Found:
+        """Follow the line at once, with the warm start as a guess; or out of the origin, whose basis is known."""
+        ends, from_origin = self.span, self._begins_at_origin
+        start, stop = (self._phi(t) for t in ends)
         up = not from_origin or not start.any()
         line = straight(box, self.bases, *((start, stop) if up else (stop, start)))
         basis = None
@@ -214,30 +232,37 @@ class _Tracer:
             basis = self.warm_start.state, self.warm_start.margin
         log = box.along(line, basis, self.progress)
         if from_origin:
-            log = log.from_nothing(self.caps.sum(axis=0))
-        t_from, t_to = (0.0, 1.0) if up else (1.0, 0.0)
+            log = log.from_nothing(line.caps(1.0))
+        t_from, t_to = ends if up else ends[::-1]
         return one_way(log, Stage(0, log.segments, t_from, t_to))
 
-    def _walked(self, up: bool, from_origin: bool) -> Found:
+    @property
+    def _begins_at_origin(self) -> bool:
+        """Whether the span has the origin of a balanced ray as an end."""
+        return self.from_origin and not all(self._caps(t).any() for t in self.span)
+
+    def _walked(self) -> Found:
         """Follow the line from where it meets the ray (or from the warm start) to both ends; or out of the origin."""
         self.walk = CapsWalk(self.problem, self.bases, self.max_events, self.progress)
-        start, stop = self.ends
-        alone = self._alone(0), self._alone(1)
-        if from_origin:
+        first, last = self.span
+        start, stop = self._phi(first), self._phi(last)
+        if self._begins_at_origin:
+            up = not start.any()
             self._start_ray(self.bases, stop if up else start)
             self.problem.record_from_here()
-            stage = self.walk.stage(*((0.0, 1.0) if up else (1.0, 0.0)))
-            return one_way(self.problem.log.from_nothing(self.caps.sum(axis=0)), stage)
+            stage = self.walk.stage(*((first, last) if up else (last, first)))
+            return one_way(self.problem.log.from_nothing(self.problem.line.caps(1.0)), stage)
         if np.array_equal(*self.caps):
             self._reach(0.0)
             self.problem.record_from_here()
             stage = self.walk.stage(0.0, 1.0, self._line(self.bases, start, stop))
             return one_way(self.problem.log, stage)
         t_meet = self._meeting() if self.warm_start is None else self.warm_start.t
+        t_meet = self._in_span(t_meet)
         meet = self._phi(t_meet)
         self._reach(t_meet)
-        forward = LineOfCaps(meet, stop, t_meet, 1.0, alone[1]) if t_meet < 1.0 else None
-        backward = LineOfCaps(meet, start, t_meet, 0.0, alone[0]) if t_meet > 0.0 else None
+        forward = LineOfCaps(meet, stop, t_meet, last, self._alone(1)) if t_meet < last else None
+        backward = LineOfCaps(meet, start, t_meet, first, self._alone(0)) if t_meet > first else None
         return self.walk.both_ways(forward, backward)
 
     def _alone(self, end: int) -> Mask | None:
@@ -274,6 +299,13 @@ class _Tracer:
         if inner_a:
             return 0.0
         return 1.0 if inner_b else 0.5
+
+    def _in_span(self, t: float) -> float:
+        """The point of the span that is nearest to one of the line, where all samples have costs if that can be."""
+        nearest = float(np.clip(t, *self.span))
+        if nearest == t or (self._caps(nearest)[self.inside] > 0.0).all():
+            return nearest
+        return 0.5 * sum(self.span)
 
     def _at_origin(self, caps: Array) -> tuple[tuple[State, Index], float]:
         """Basis where a ray sets out to some caps, and its speed: all are at their cap, and one positive holds b.

@@ -353,6 +353,12 @@ def assemble(found: Found, mean: Array | None, linear: bool, known: Known | None
     known : Known, optional
         Facts about the path beside its logs, which are all put in.
     """
+    pieces, outside = unsettled(found, mean, linear, known)
+    return pieces if known is None else known.settle(pieces, outside)
+
+
+def unsettled(found: Found, mean: Array | None, linear: bool, known: Known | None = None) -> tuple[Pieces, bool]:
+    """Pieces for `Known.settle`, and whether a multiplier may be outside of its box; for the rest see `assemble`."""
     log, forward, other, backward = found
     parts, outside = list[Pieces](), False
     if backward and other.segments:
@@ -362,8 +368,7 @@ def assemble(found: Found, mean: Array | None, linear: bool, known: Known | None
         ahead, outside_ahead = _pieces(log, forward, linear, known)
         parts.append(ahead)
         outside = outside or outside_ahead
-    pieces = reduce(Pieces.joined, parts).pruned().from_origin(mean)
-    return pieces if known is None else known.settle(pieces, outside)
+    return reduce(Pieces.joined, parts).pruned().from_origin(mean), outside
 
 
 @dataclass(frozen=True)

@@ -188,6 +188,7 @@ def test_formulations_are_traced_by_their_parameters():
     [
         ({"eps": 1e-3}, "eps must be left out with curve=True, got 0.001: eps is what is proved"),
         ({"n_jobs": 2}, "n_jobs must be left out with curve=True"),
+        ({"parts": 2}, "parts must be left out with curve=True, got 2: trace shorter lines"),
         ({"certify": False}, "certify must be left out with curve=True"),
         ({"max_events": 3}, "max_events must be left out with curve=True"),
         ({"curve": 1}, "curve must be True or False, got 1"),

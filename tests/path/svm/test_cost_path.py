@@ -134,7 +134,7 @@ def test_a_hub_is_where_a_line_sets_out(gaussians, monkeypatch):
     def refuse(*_):
         raise AssertionError("the ray was followed")
 
-    monkeypatch.setattr(cost_path._Tracer, "_start_ray", refuse)
+    monkeypatch.setattr(cost_path.CostTracer, "_start_ray", refuse)
     for hub in (path, solution):
         assert pc.trace(svm, pc.SampleCosts(np.ones(24)), gone, hub=hub).proof.passes()
 
