@@ -142,7 +142,7 @@ INSIDE: dict[str, tuple[tuple[str, ...], ...]] = {
         ("compiled", "polish", "duals/construction"),
         ("duals",),
         ("formulation", "vertices"),
-        ("given_problem",),
+        ("given_problem", "sweep_parts"),
         ("sweep", "grading"),
     ),
     "path": (
@@ -344,6 +344,7 @@ DEFERRED = {
         "solve/compiled.py",
         "solve.judging.cone_proof",
     ): "a formulation with a judge of its own is not proved by its cones",
+    ("solve/sweep.py", "solve.sweep_parts"): "few sweeps are so long",
     ("solve/sweep.py", "roc.grid"): "error_curve is a method of a sweep, and few ask for it",
     ("solve/formulation.py", "solve.duals.dual"): "few formulations are without a dual of their own",
     ("problem/convex.py", "problem.gram"): "kernels, which no program needs, for a remedy that few hear of",

@@ -75,6 +75,28 @@ class GivenProblem(Formulation):
         """The problem itself."""
         return self._problem
 
+    def __getstate__(self) -> dict[str, Any]:
+        # A problem that was solved holds its solver, which cannot be pickled.
+        return {"_problem": cp.Problem(self._problem.objective, self._problem.constraints), "_moving": self._moving}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        reserve_numbers(self._problem)
+
+
+def reserve_numbers(problem: Any) -> None:
+    """Let no variable that is made here have a number of the problem's, which comes from another process.
+
+    CVXPY tells variables apart by numbers, and counts them from 1 in each process: those that it makes where it
+    compiles the problem could be taken for the problem's own.
+    """
+    from cvxpy.lin_ops.lin_utils import ID_COUNTER
+
+    constraints = problem.constraints
+    duals = (dual for constraint in constraints for dual in constraint.dual_variables)
+    numbers = [each.id for each in (*problem.variables(), *problem.parameters(), *constraints, *duals)]
+    ID_COUNTER.count = max(ID_COUNTER.count, 1 + max(numbers, default=0))
+
 
 def as_formulation(given: Any, grid: Mapping[Any, Any] | None) -> tuple[Any, dict[str, Any]]:
     """A formulation and the values of its parameters by name, from one or from a problem and a mapping."""

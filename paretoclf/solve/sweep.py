@@ -40,12 +40,15 @@ class Missing:
         What is proved: that no point is feasible, that the objective has no bound, or nothing.
     words : str
         What the proof, or the solver, says.
+    error : SolveError, optional
+        What the solver said.
     """
 
     number: int
     values: Mapping[str, float]
     status: str
     words: str = field(repr=False)
+    error: SolveError | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, repr=False)
@@ -204,6 +207,7 @@ def sweep(
     certify: bool = True,
     progress: bool | None = None,
     product: bool = False,
+    n_jobs: int | None = None,
     **grid: Any,
 ) -> Sweep:
     """Solve a formulation at many parameter values: compiled once, moved in place, each answer certified.
@@ -231,6 +235,9 @@ def sweep(
         Progress bar; by default on a terminal only.
     product : bool
         Whether to solve at every combination of the values, the last parameter changing fastest.
+    n_jobs : int, optional
+        Processes at work, as for joblib, each with eight values at a time, for which it compiles and sets up anew. The
+        result does not depend on how many; beside that of a sweep in one it may differ by rounding.
     **grid : array of shape (k,), or number
         Values of every parameter, for `TwoCSVM` ``C_plus`` and ``C_minus``: all of one length, unless every combination
         is asked for. A single number stands for that many equal ones.
@@ -283,27 +290,66 @@ def sweep(
     """
     formulation, grid = as_formulation(formulation, {**(values or {}), **grid})
     points = _points(formulation, grid, product)
-    steps = counted(points, "sweep", len(points), progress)
-    if hasattr(formulation, "searches"):  # no convex program, but a search over some: nothing to compile
+    if not hasattr(formulation, "searches"):
+        form = form_of(formulation, form)
+        conic_settings(accuracy)
+    task = _SweepTask(formulation, form, accuracy, polish, certify)
+    if n_jobs is None:
+        found = task(counted(points, "sweep", len(points), progress))
+    else:
+        from paretoclf.solve.sweep_parts import side_by_side  # few sweeps are so long
+
+        found = side_by_side(task, points, n_jobs, progress)
+    if found.missing and not found.solutions and found.missing[0].error is not None:
+        raise found.missing[0].error
+    return found
+
+
+@dataclass(frozen=True)
+class _SweepTask:
+    """How each value of a sweep is solved."""
+
+    formulation: Any
+    form: Form | None
+    accuracy: Accuracy
+    polish: bool
+    certify: bool
+
+    @property
+    def bare(self) -> bool:
+        """Whether the primal is solved and no more."""
+        return not self.certify and not self.formulation.has_judge
+
+    def __call__(self, points: Iterable[Mapping[str, float]]) -> Sweep:
+        """Solve at some values, one after the other; without an error where there is no solution at any."""
+        formulation, form = self.formulation, self.form
+        if hasattr(formulation, "searches"):  # no convex program, but a search over some: nothing to compile
+            return self._searched(points)
+        assert form is not None
+        solver = _Solver(formulation, ("primal",) if self.bare else formulation.needs(form), self.accuracy)
+        missing: list[Missing] = []
+        claims = solver.claims(points, self.polish, missing)
         started = time.perf_counter()
-        options: dict[str, Any] = {"accuracy": accuracy, "polish": polish, **({} if form is None else {"form": form})}
-        searched = tuple(formulation.solve(**values, **options) for values in steps)
-        return Sweep(searched, "search", {"solve": time.perf_counter() - started})
-    form = form_of(formulation, form)
-    conic_settings(accuracy)
-    bare = not certify and not formulation.has_judge
-    solver = _Solver(formulation, ("primal",) if bare else formulation.needs(form), accuracy)
-    missing: list[Missing] = []
-    claims = solver.claims(steps, polish, missing)
-    started = time.perf_counter()
-    solutions = [formulation.uncertified(claim) for claim in claims] if bare else formulation.complete_many(claims)
-    for solution in solutions:
-        _ = solution.certificate  # some are computed when first asked for
-    seconds = {stage: sum(s.timing.get(stage, 0.0) for s in solutions) for stage in ("solve", "polish")}
-    timing = {"build": solver.seconds, **seconds}
-    timing["proof"] = max(0.0, time.perf_counter() - started - sum(timing.values()))
-    seen = "primal" if bare else form
-    return Sweep(tuple(solutions), seen, timing, solver.setups, solver.recompiled, tuple(missing))
+        if self.bare:
+            solutions = [formulation.uncertified(claim) for claim in claims]
+        else:
+            solutions = formulation.complete_many(claims)
+        for solution in solutions:
+            _ = solution.certificate  # some are computed when first asked for
+        seconds = {stage: sum(s.timing.get(stage, 0.0) for s in solutions) for stage in ("solve", "polish")}
+        timing = {"build": solver.seconds, **seconds}
+        timing["proof"] = max(0.0, time.perf_counter() - started - sum(timing.values()))
+        seen = "primal" if self.bare else form
+        return Sweep(tuple(solutions), seen, timing, solver.setups, solver.recompiled, tuple(missing))
+
+    def _searched(self, points: Iterable[Mapping[str, float]]) -> Sweep:
+        """Search at some values, one after the other."""
+        started = time.perf_counter()
+        options: dict[str, Any] = {"accuracy": self.accuracy, "polish": self.polish}
+        if self.form is not None:
+            options["form"] = self.form
+        solutions = tuple(self.formulation.solve(**values, **options) for values in points)
+        return Sweep(solutions, "search", {"solve": time.perf_counter() - started})
 
 
 class _Solver:
@@ -321,24 +367,16 @@ class _Solver:
         return sum(problem.setups for problem in (self._compiled or {}).values())
 
     def claims(self, steps: Iterable[Mapping[str, float]], polish: bool, missing: list[Missing]) -> Iterator[Claim]:
-        """Points at all parameter values; where a given problem has none, what is proved goes to ``missing``.
-
-        SolveError where it has none anywhere.
-        """
-        failed, count = None, 0
+        """Points at all parameter values; where a given problem has none, what is proved goes to ``missing``."""
         for number, values in enumerate(steps):
             try:
                 claim = self.claim(values, polish)
             except SolveError as error:
                 if not isinstance(self._formulation, GivenProblem):
                     raise
-                failed = failed or error
                 missing.append(_missing(self._formulation, number, values, error))
                 continue
-            count += 1
             yield claim
-        if failed is not None and count == 0:
-            raise failed
 
     def claim(self, values: Mapping[str, float], polish: bool) -> Claim:
         """Return the point at the given parameter values, not certified yet."""
@@ -377,8 +415,8 @@ def _missing(given: GivenProblem, number: int, values: Mapping[str, float], erro
         for name, parameter in given.parameters.items():
             parameter.value = before[name]
     if proof.status in ("infeasible", "unbounded"):
-        return Missing(number, dict(values), proof.status, proof.words)
-    return Missing(number, dict(values), "undecided", str(error))
+        return Missing(number, dict(values), proof.status, proof.words, error)
+    return Missing(number, dict(values), "undecided", str(error), error)
 
 
 def _points(formulation: Any, grid: Mapping[str, Any], product: bool) -> list[dict[str, float]]:
