@@ -16,7 +16,12 @@ from paretoclf.solve.sources.problem_plane import plane_source
 
 @overload
 def plane(
-    problem: Any, ranges: Mapping[Any, Any], *, certify: bool = True, progress: bool | None = None
+    problem: Any,
+    ranges: Mapping[Any, Any],
+    *,
+    certify: bool = True,
+    progress: bool | None = None,
+    n_jobs: int | None = None,
 ) -> ProblemMap: ...
 
 
@@ -40,6 +45,7 @@ def plane(
     C_plus: Any = None,
     certify: bool = True,
     progress: bool | None = None,
+    n_jobs: int | None = None,
     eps: None = None,
 ) -> CostPlane | ProblemMap:
     """Map every optimal classifier, or optimum of a quadratic or linear program, on a rectangle of two parameters.
@@ -61,6 +67,9 @@ def plane(
         Whether to prove every region and refuse a map that fails (the default).
     progress : bool, optional
         Whether to show a progress bar (share of the area); by default on a terminal.
+    n_jobs : int, optional
+        Where ``ranges`` is a mapping: processes at work, as for joblib, on eight strips of the rectangle. The result
+        does not depend on how many; beside that of a map in one it may differ by rounding.
     eps : None
         Maps are exact: refused with what to do instead.
 
@@ -114,9 +123,14 @@ def plane(
             if value is not None:
                 raise InputError(f"{name} must be left out where ranges is a mapping, got {value!r:.100}")
         with one_thread():
-            found = map_problem(plane_source(problem, ranges), certify=certify, progress=progress)
+            found = map_problem(plane_source(problem, ranges), certify=certify, progress=progress, n_jobs=n_jobs)
         logger.info("mapped in %.2f s: %r", sum(found.seconds.values()), found)
         return found
+    if n_jobs is not None:
+        raise InputError(
+            f"n_jobs must be left out for a map of costs, got {n_jobs!r:.100}: its regions are found many at a time, "
+            "which processes would not make faster"
+        )
     if ranges is not None and C_plus is not None:
         raise InputError(f"C_plus must be given once, got {ranges!r:.100} and {C_plus!r:.100}")
     with one_thread():

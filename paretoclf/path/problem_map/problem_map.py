@@ -30,6 +30,7 @@ from paretoclf.path.problem_map.cover import objection_to
 from paretoclf.path.problem_map.map_parts import MapPoint, MapRegion, Outside
 from paretoclf.path.problem_map.map_search import AffinePiece, NoOptimum, ProgramSearch
 from paretoclf.path.problem_map.problem_map_file import arrays_of
+from paretoclf.path.problem_map.strips import guided
 from paretoclf.path.programs.path_ends import beyond_of
 from paretoclf.path.programs.problem_path import ProblemPath
 from paretoclf.path.programs.program_path import in_words
@@ -430,13 +431,15 @@ _NEAR = PLANE_TOUCH
 _LEAP = 1e-6
 
 
-def map_problem(source: PlaneSource, *, certify: bool = True, progress: bool | None = None) -> ProblemMap:
+def map_problem(
+    source: PlaneSource, *, certify: bool = True, progress: bool | None = None, n_jobs: int | None = None
+) -> ProblemMap:
     """Find every region of a program in two parameters.
 
     Parameters
     ----------
     source : PlaneSource
-    certify, progress
+    certify, progress, n_jobs
         As for `paretoclf.plane`.
 
     Raises
@@ -447,16 +450,19 @@ def map_problem(source: PlaneSource, *, certify: bool = True, progress: bool | N
         If a region cannot be found, or the map fails its proof.
     """
     try:
-        return _mapped(source, certify, progress)
+        return _mapped(source, certify, progress, n_jobs)
     except DegeneratePathError as error:
         raise refused_for(source.line, error) from error.__cause__
 
 
-def _mapped(source: PlaneSource, certify: bool, progress: bool | None) -> ProblemMap:
+def _mapped(source: PlaneSource, certify: bool, progress: bool | None, n_jobs: int | None) -> ProblemMap:
     """The map, or why there is none."""
     began = time.perf_counter()
     empty, shown = ProblemMap(source.plane, source.ranges, (), (), ()), shows_progress(progress)
-    search = ProgramSearch(source.plane, empty.where)
+    if n_jobs is None:
+        search = ProgramSearch(source.plane, empty.where)
+    else:
+        search = guided(source.plane, empty.where, n_jobs, progress)
     with tqdm(total=1.0, desc="plane", leave=False, disable=not shown, bar_format=_BAR) as meter:
         search.run(meter.update if shown else None)
     pieces = tuple(search.piece(each) for each in search.regions)

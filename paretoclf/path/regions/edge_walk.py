@@ -104,12 +104,16 @@ class EdgeWalk:
         """Find all regions from one of them; ``progress`` is told the area that is new."""
         new = [*self.add(first)]
         while new:
-            edges = [(cell, j) for cell in new for j in cell.open]
+            edges = [(cell, j) for cell in new for j in cell.open if self.is_wanted(cell, j)]
             guesses = self.guesses(edges)
             found = [cell for edge, guess in zip(edges, guesses, strict=True) for cell in self.cross(*edge, guess)]
             if progress is not None:
                 progress(sum(float(area(cell.region.polygon)) for cell in new))
             new = found
+
+    def is_wanted(self, cell: Cell, j: int) -> bool:
+        """Whether edge j of a region is to be crossed."""
+        return True
 
     def guesses(self, edges: list[tuple[Cell, int]]) -> Sequence[Cell | None]:
         """Guess what lies across each edge, where that is known without a look at the edge."""
