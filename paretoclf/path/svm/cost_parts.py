@@ -29,12 +29,12 @@ from paretoclf.common.threads import one_thread
 from paretoclf.engine.engines import first_found, turns
 from paretoclf.engine.reduction.program import between
 from paretoclf.path.svm.cost_path import CostTracer, Path, trace_costs
-from paretoclf.path.svm_lines.pieces import Pieces
 from paretoclf.path.svm_lines.stages import unsettled
 from paretoclf.path.svm_lines.stopping import finished
 from paretoclf.path.svm_lines.warm_start import WarmStart, warm_start_of
 from paretoclf.problem.costs import CostLine, Costs
 from paretoclf.problem.lines import LabelledSamples, LineOfCosts, SampleLine, Weighted
+from paretoclf.problem.pieces import Pieces
 
 #: Share of the costs of a line at which all parts set out from the balanced ray.
 _FROM = 0.01
