@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import Any
-
-
-def _remade(kind: type[BaseException], args: tuple[Any, ...], attributes: Mapping[str, Any]) -> BaseException:
-    """Make an exception of another process again, without what its class asks for."""
-    error = kind.__new__(kind, *args)
-    error.__dict__.update(attributes)
-    return error
 
 
 class ParetoclfError(Exception):
     """Base class of every exception that this package raises on purpose."""
 
-    def __reduce__(self) -> tuple[Callable[..., BaseException], tuple[Any, ...]]:
-        return _remade, (type(self), self.args, self.__dict__)
+    def __reduce__(self) -> Any:  # another process hands it on, without what its class asks for
+        return type(self).__new__, (type(self), *self.args), vars(self)
 
 
 class InputError(ParetoclfError, ValueError):
@@ -82,9 +74,6 @@ class DegeneratePathError(ParetoclfError, RuntimeError):
         margin = "" if n_margin is None else f", margin set of {n_margin}"  # None: a program has no such set
         super().__init__(f"{self.where}{margin}. {remedy}")
 
-    def __reduce__(self) -> Any:  # another process hands it on
-        return type(self).__new__, (type(self), *self.args), vars(self)
-
 
 class StoppedError(DegeneratePathError):
     """A path was stopped by a limit that was given: as many exchanges, or as much time, as were allowed.
@@ -112,8 +101,7 @@ class InterruptedPath(KeyboardInterrupt):
         self.path = path
         super().__init__(f"stopped by the keyboard: what was traced is the path of this exception, {path!r}")
 
-    def __reduce__(self) -> tuple[Callable[..., BaseException], tuple[Any, ...]]:
-        return _remade, (type(self), self.args, self.__dict__)
+    __reduce__ = ParetoclfError.__reduce__
 
 
 #: What stops a path before its end, and leaves what there is of it.

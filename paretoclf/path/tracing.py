@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict, Unpack, overload
 
-from paretoclf.common.checks import check_share, what_it_is
+from paretoclf.common.checks import what_it_is
 from paretoclf.common.errors import InputError, MovesMatrixError, NeedsConeError
 from paretoclf.common.files import AnyFile
 from paretoclf.common.progress import PathLimits, logger
@@ -306,12 +306,14 @@ def trace(
     how: dict[str, Any] = {"certify": certify, "max_events": max_events, "progress": progress}
     how["max_seconds"] = max_seconds
     words = {name: value for name, value in (given | {"engine": engine}).items() if value is not None} | others
-    if curve is not False:
+    if curve is not False or eps is not None:
+        from paretoclf.path.bounded import trace_bounded  # CVXPY, which other paths do without
+
+        ends = _both_ends(words) if _of_cvxpy(problem) else None
         with one_thread():
-            return _trace_curve(problem, words, {"curve": curve, "eps": eps, "parts": parts, "n_jobs": n_jobs, **how})
-    if eps is not None:
-        with one_thread():
-            return _trace_within(problem, words, (eps, n_jobs), {"parts": parts, **how})
+            return trace_bounded(
+                problem, words, ends, {"curve": curve, "eps": eps, "parts": parts, "n_jobs": n_jobs, **how}
+            )
     split = None
     if parts is not None or n_jobs is not None:
         from paretoclf.engine.parts import split_of  # few paths are followed in parts
@@ -493,61 +495,6 @@ def _instead(problem: Any, ends: tuple[Any, Any]) -> str:
     if not fine:
         return "Its path is no sequence of straight lines: sweep solves it at values of its parameters"
     return f"Its path is no sequence of straight lines. Pass {''.join(fine)}or use sweep"
-
-
-def _trace_within(problem: Any, named: dict[str, Any], asked: tuple[Any, Any], how: dict[str, Any]) -> ConePath:
-    """Trace a cvxpy.Problem, or a formulation by the names of its parameters, within eps."""
-    eps, n_jobs = check_share(asked[0], "eps"), asked[1]
-    usual = {"certify": True, "max_events": None, "parts": None}
-    for name in (name for name, value in usual.items() if how[name] is not value):
-        why = "n_jobs alone is side by side" if name == "parts" else "nothing is returned unproved"
-        raise InputError(f"{name} must be left out with eps, got {how[name]!r:.100}: {why}")
-    if hasattr(type(problem), "trace_within"):  # a search over formulations
-        for name, value in (("n_jobs", n_jobs), ("max_seconds", how["max_seconds"])):
-            if value is not None:
-                raise InputError(f"{name} must be left out for {type(problem).__name__}, got {value!r:.100}")
-        return cast("ConePath", problem.trace_within(eps, named, how["progress"]))  # a path of its own, with that face
-    from paretoclf.path.programs.eps_path import trace_cones  # CVXPY, which other paths do without
-    from paretoclf.solve.sources.cone_problem_line import LineOfCones, cone_source_of
-
-    source: Any
-    if _of_cvxpy(problem):
-        source = LineOfCones(problem, *_both_ends(named))
-    elif not isinstance(problem, type) and hasattr(type(problem), "primal_model"):
-        source = cone_source_of(problem, named)
-    else:
-        raise InputError(
-            f"problem must be a cvxpy.Problem or a formulation where eps is given, got {what_it_is(problem)}"
-        )
-    path = trace_cones(source, eps, n_jobs=n_jobs, max_seconds=how["max_seconds"], progress=how["progress"])
-    logger.info("traced in %.2f s: %r", sum(path.seconds.values()), path)
-    return path
-
-
-def _trace_curve(problem: Any, named: dict[str, Any], how: dict[str, Any]) -> CurvePath:
-    """Trace a cvxpy.Problem, or a formulation by the names of its parameters, as a curve."""
-    if how["curve"] is not True:
-        raise InputError(f"curve must be True or False, got {how['curve']!r:.100}")
-    others = {"eps": None, "parts": None, "n_jobs": None, "max_events": None, "max_seconds": None, "certify": True}
-    reasons = {"eps": "eps is what is proved, and path.eps says it", "parts": "trace shorter lines"}
-    for name, usual in others.items():
-        if how[name] is not usual:
-            why = reasons.get(name, "nothing is returned unproved")
-            raise InputError(f"{name} must be left out with curve=True, got {how[name]!r:.100}: {why}")
-    from paretoclf.path.curves.curve_path import trace_curve  # CVXPY, which other paths do without
-    from paretoclf.solve.sources.cone_problem_line import LineOfCurves, cone_source_of
-
-    source: Any
-    if _of_cvxpy(problem):
-        source = LineOfCurves(problem, *_both_ends(named))
-    elif not isinstance(problem, type) and hasattr(type(problem), "primal_model"):
-        source = cone_source_of(problem, named, LineOfCurves)
-    else:
-        given = what_it_is(problem)
-        raise InputError(f"problem must be a cvxpy.Problem or a formulation where curve is True, got {given}")
-    path = trace_curve(source, progress=how["progress"])
-    logger.info("traced in %.2f s: %r", sum(path.seconds.values()), path)
-    return path
 
 
 def _both_ends(named: dict[str, Any], called: str = "cvxpy.Problem") -> tuple[Any, Any]:

@@ -486,7 +486,8 @@ def _cover(task: _Task, spans: list[_Span], update: Any = None, expected: list[f
     What comes of one does not depend on which others are covered with it. Where it is stopped, pieces between the pairs
     that there are cover the spans, whatever is proved of them.
     """
-    first, todo, stopped = ConeSolver(task.judge.line, task.tol, task.unit), [*range(len(spans))], None
+    first, todo = ConeSolver(task.judge.line, task.tol, task.unit), [*range(len(spans))]
+    stopped: Stop | None = None
     solvers = [first.fresh() for _ in spans]  # where one was set up may depend on its own span only
     try:
         while todo:
