@@ -130,17 +130,22 @@ class BandProof(PiecesProof):
         worst = int(np.argmax(self.gap))
         largest = f"{self.gap[worst]:.1e}, between {self._ends_of(worst)}"
         if not self.passes(tol):
-            return f"Not proved to {tol:.0e} on all of {len(self.pieces)} pieces. Largest distance: {largest}"
+            return f"Not proved to {_shown(tol)} on all of {len(self.pieces)} pieces. Largest distance: {largest}"
         begin, end = self.pairs[0].t, self.pairs[-1].t
         return (
-            f"Within {tol:.0e} of the optimal value at every t in [{begin:.6g}, {end:.6g}]: the "
+            f"Within {_shown(tol)} of the optimal value at every t in [{begin:.6g}, {end:.6g}], relative to it: the "
             f"path's own point is feasible, and no point is better by more, on each of {len(self.pieces)} pieces "
             f"between {len(self.pairs)} proved pairs. Largest distance: {largest}"
         )
 
     def __repr__(self) -> str:
-        verdict = f"within {self.eps:.0e}" if self.passes() else "not proved"
+        verdict = f"within {_shown(self.eps)}" if self.passes() else "not proved"
         return f"BandProof({len(self.pieces)} pieces, {verdict}, worst={float(self.gap.max()):.1e})"
+
+
+def _shown(tol: float) -> str:
+    """Write a tolerance with all the digits that it has, so that nothing smaller is said."""
+    return next(text for digits in range(17) if float(text := f"{tol:.{digits}e}") == tol)
 
 
 def floor_of(pairs: Any) -> float:

@@ -181,7 +181,7 @@ def _as_reached(proof: BandProof, stopped: Stop) -> BandProof:
     if not reached < 1.0:
         raise stopped
     digit = 10.0 ** (math.floor(math.log10(reached)) - 1)
-    eps = math.ceil(reached / digit) * digit
+    eps = float(f"{math.ceil(reached / digit) * digit:.1e}")
     return replace(proof, eps=eps if eps < 1.0 else reached)
 
 

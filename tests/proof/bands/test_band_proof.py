@@ -174,9 +174,11 @@ def test_nothing_is_proved_beside_a_pair_that_is_not_or_above_the_ceiling():
 def test_a_proof_of_a_band_says_what_it_proves_and_where_it_is_worst():
     pieces = [piece_of(), piece_of(a=1.5e-3)]
     assert band(pieces).explain() == (
-        "Within 1e-03 of the optimal value at every t in [0, 1]: the path's own point is feasible, and no point is "
-        "better by more, on each of 2 pieces between 3 proved pairs. Largest distance: 7.5e-04, between t = 0.5 and 1"
+        "Within 1e-03 of the optimal value at every t in [0, 1], relative to it: the path's own point is feasible, and "
+        "no point is better by more, on each of 2 pieces between 3 proved pairs. Largest distance: 7.5e-04, between "
+        "t = 0.5 and 1"
     )
+    assert band(pieces).explain(1.4e-3).startswith("Within 1.4e-03 of the optimal value")  # and not 1e-03
     assert band(pieces, note="A remark.").explain().endswith("between t = 0.5 and 1. A remark.")
     assert band(pieces).explain(1e-5) == (
         "Not proved to 1e-05 on all of 2 pieces. Largest distance: 7.5e-04, between t = 0.5 and 1"
