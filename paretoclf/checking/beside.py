@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,12 @@ from paretoclf.path.programs.problem_path import ProblemPath
 from paretoclf.proof.verdicts.certificate import Certificate
 from paretoclf.proof.verdicts.report import Report
 from paretoclf.proof.verdicts.scale import Objective, Scale, largest_of_rows
+
+#: Where a path is judged: t, the piece (-1 - k at knot k itself), and the share of the piece before t.
+Place = tuple[float, int, float]
+
+#: Times that a stretch is halved at a kink of the objective.
+_DEPTH = 6
 
 
 @dataclass(frozen=True, repr=False)
@@ -246,7 +252,7 @@ def judge_beside(
     between : bool
         Whether it is linear between knots, and judged there: at every breakpoint of the proved path and in the middle
         of each two points. The excess is a parabola between them, so that no more than a quarter of what is found
-        can hide, but where the other path goes through a kink of the objective.
+        can hide. Where the other path goes through a kink of the objective, it is none: there more points are judged.
 
     Raises
     ------
@@ -273,6 +279,7 @@ def judge_beside(
             raise InputError(f"duals must be of constraints whose multiplier is known, {known}, got {name!r:.100}")
         theirs[name] = _at_knots(value, name, (knots.size, *path.program.all_multipliers[name].shape))
     places = _places(knots, path.breakpoints if between else None)
+    places = _Beside(path, given, tol).with_kinks(places)
     tried, dual = [], []
     for t_here, piece, share in places:
         tried.append(source.tried(t_here, _on_piece(given, piece, share)))
@@ -345,7 +352,7 @@ def _dual_error(path: ProblemPath | ConePath, t: float, duals: Mapping[str, Arra
 
 
 def _right_with_opposite_sign(
-    path: ProblemPath | ConePath, duals: Mapping[str, Array], wrong: Sequence[tuple[float, int, float]], tol: float
+    path: ProblemPath | ConePath, duals: Mapping[str, Array], wrong: Sequence[Place], tol: float
 ) -> bool:
     """Whether minus the multipliers pass at every place where they themselves are wrong."""
     minus = {name: -value for name, value in duals.items()}
@@ -365,7 +372,7 @@ def _at_knots(value: Any, name: str, shape: tuple[int, ...]) -> Array:
     return found
 
 
-def _places(knots: Array, breakpoints: Array | None) -> list[tuple[float, int, float]]:
+def _places(knots: Array, breakpoints: Array | None) -> list[Place]:
     """Places at which a path is judged: t, the piece (-1 - k at knot k itself), and the share of the piece before t."""
     found = []
     for k, knot in enumerate(knots.tolist()):
@@ -380,6 +387,57 @@ def _places(knots: Array, breakpoints: Array | None) -> list[tuple[float, int, f
         for t in np.sort(np.concatenate([inside, middles])).tolist():
             found.append((t, k, (t - knot) / (following - knot)))
     return found
+
+
+class _Beside(NamedTuple):
+    """Somebody's points beside a path: excess that is not relative to anything, and what of it is too little to see."""
+
+    path: ProblemPath | ConePath
+    given: Mapping[str, Any]
+    tol: float
+
+    def excess(self, place: Place) -> float:
+        """Difference of the objective and the path's optimal value."""
+        t, piece, share = place
+        source = self.path.source
+        objective, _ = source.tried(t, _on_piece(self.given, piece, share))
+        return float(self.path.program.sense * (source.sign * objective - self.path.value(t)))
+
+    def unseen(self, t: float) -> float:
+        """What is within the tolerance at t, or unknown."""
+        at = np.array([t])
+        (scale,) = scales_along(self.path, at, np.array([self.path.value(t)]))
+        return self.tol * scale.size + 2.0 * float(_uncertainty(self.path, at)[0])
+
+    def with_kinks(self, places: list[Place]) -> list[Place]:
+        """Places, and more of them where the excess is no parabola from one place, by the next, to the one after."""
+        found = places[:1]
+        for before, middle, after in zip(places, places[1:], places[2:], strict=False):
+            piece = middle[1]
+            is_middle = piece >= 0 and np.isclose(middle[0], 0.5 * (before[0] + after[0]), rtol=0.0, atol=AFFINE)
+            if is_middle and before[0] < middle[0] < after[0]:
+                begin = before if before[1] == piece else (before[0], piece, 0.0)
+                end = after if after[1] == piece else (after[0], piece, 1.0)
+                found += self._divided(begin, end, _DEPTH)
+            else:
+                found.append(middle)
+        return [*found, *places[max(1, len(places) - 1) :]]
+
+    def _divided(self, begin: Place, end: Place, depth: int) -> list[Place]:
+        """The middle of two places, and those of its halves, if the excess is not the parabola through all three."""
+        first, middle, last = (_along(begin, end, share) for share in (0.25, 0.5, 0.75))
+        a, b, c = (self.excess(place) for place in (begin, middle, end))
+        off = abs(self.excess(first) - (3 * a + 6 * b - c) / 8), abs(self.excess(last) - (3 * c + 6 * b - a) / 8)
+        if not depth or max(off) <= self.unseen(middle[0]):
+            return [middle]
+        before, behind = (self._divided(*half, depth - 1) for half in ((begin, middle), (middle, end)))
+        return [*before, middle, *behind]
+
+
+def _along(begin: Place, end: Place, share: float) -> Place:
+    """Place on a piece between two others on it."""
+    (t, piece, first), (t_end, _, last) = begin, end
+    return t + share * (t_end - t), piece, first + share * (last - first)
 
 
 def _on_piece(values: Mapping[str, Array], piece: int, share: float) -> dict[str, Any]:

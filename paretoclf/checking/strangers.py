@@ -150,8 +150,9 @@ def _on_path(path: ProblemPath | ConePath, given: Any, tol: float, between: bool
         given = _columns(os.fspath(given), *_table(os.fspath(given)), path)
     elif hasattr(given, "columns") and hasattr(given, "to_numpy"):
         given = _columns("solutions", *_of_frame(given), path)
-    elif callable(given):
-        given = _asked(path, given)
+    of_places = isinstance(given, tuple | list)  # their t is none of the names of parameters
+    if callable(given):
+        given, of_places = _asked(path, given), True
         between = False  # a function says nothing of being affine
     names = list(path.program.variables)
     rows = list(path.program.all_multipliers)
@@ -176,7 +177,7 @@ def _on_path(path: ProblemPath | ConePath, given: Any, tol: float, between: bool
         )
     given = {keys[name]: each for name, each in given.items()}
     knots = real_array(given[at[0]], at[0]).ravel()
-    if at[0] != "t":
+    if at[0] in moving and not of_places:
         first, last = (float(path.ends[k][at[0]]) for k in (0, 1))
         knots = (knots - first) / (last - first) + 0.0  # and not -0
     variables = {name: real_array(given[name], name) for name in names if name in given}

@@ -270,3 +270,39 @@ def test_a_value_that_small_violations_buy_is_undecided():
     found = judge_beside(path, T, {"x": np.array([1e-3 - 5e-9, 1.0])}, between=False)
     assert (found.verdicts[0], found.reasons[0]) == ("undecided", "violations within 1e-08 buy that value")
     assert found.excess[0] == pytest.approx(-5e-6, rel=1e-6)
+
+
+def test_a_kink_between_the_points_is_seen():
+    """``(w0 + w1 - 3)^2 + lam |w|_1``: from lam = 3 on ``(1.5, 0)`` may be shared, but no entry may be negative.
+
+    At the knots, and in the middle of each two, the other path is optimal; w0 turns negative at lam = 1.2.
+    """
+    lam, w = cp.Parameter(nonneg=True, name="lam"), cp.Variable(2, name="w")
+    problem = cp.Problem(cp.Minimize(cp.square(w[0] + w[1] - 3) + lam * cp.norm1(w)))
+    path = pc.trace(problem, start={lam: 6.0}, stop={lam: 0.0}, progress=False)
+    other = {"lam": [6, 3, 0], "w": np.array([[0, 0], [1.5, 0], [-1, 4]])}
+    report = pc.verify(path, other)
+    assert not report.passes()
+    at = report.parameters["lam"]
+    assert at[report.excess > 1e-6].max() == pytest.approx(1.2, abs=0.05)
+    shared = np.interp(at, [0, 3, 6], [3.0, 1.5, 0.0])
+    best = (shared - 3) ** 2 + at * shared
+    w0 = np.interp(at, [0, 3, 6], [-1.0, 1.5, 0.0])
+    np.testing.assert_allclose(
+        report.excess * [each.size for each in report.scales], 2 * at * np.maximum(-w0, 0), atol=1e-9
+    )
+    np.testing.assert_allclose(report.best, best, atol=1e-9)
+    right = pc.verify(path, other | {"w": np.array([[0, 0], [1.5, 0], [0, 3]])})
+    assert right.passes()
+    assert len(right) == 5  # no more points are judged where there is no kink
+
+
+def test_a_parameter_may_be_called_t():
+    """Tables have the numbers of the parameter, and pairs places on the line."""
+    x, t = cp.Variable(name="x"), cp.Parameter(name="t")
+    path = pc.trace(cp.Problem(cp.Minimize(cp.square(x - 1)), [x <= t]), {t: -1.0}, {t: 0.5}, progress=False)
+    assert pc.verify(path, path.to_frame()).passes()
+    assert pc.verify(path, {"t": [-1.0, 0.5], "x": [-1.0, 0.5]}).passes()
+    assert not pc.verify(path, {"t": [-1.0, 0.5], "x": [-1.0, 0.4]}).passes()
+    assert pc.verify(path, ([0.0, 1.0], [-1.0, 0.5])).passes()
+    assert pc.verify(path, lambda place: -1.0 + 1.5 * place).passes()
