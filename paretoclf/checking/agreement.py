@@ -197,7 +197,8 @@ def compare(
     if isinstance(path, NuPath):
         return _compare_nu(path, svm, n, rng)
     if not isinstance(path, Path):
-        raise InputError(f"path must be what trace or sweep returns, got {what_it_is(path)}")
+        own = "; it compares itself: path.compare(n)" if hasattr(path, "compare") else ""
+        raise InputError(f"path must be what trace or sweep returns, got {what_it_is(path)}{own}")
     lines_of(svm, only=LineOfCosts)
     if not (_same(path, svm) and np.array_equal(svm.sample_weight, path.sample_weight)):
         raise InputError("svm must hold the samples, labels and weights that the path was traced on")

@@ -586,7 +586,9 @@ class Path(Refining):
     ) -> LeaveOneOutPath:
         """Score every sample by the optimum of all others, exactly and at every t.
 
-        Where a sample has no multiplier the score is the path's own; the rest of the line is traced without it.
+        Where a sample has no multiplier the score is the path's own; the rest of the line is traced without it. Where
+        an optimum has an interval of intercepts, one of them is taken, and a new fit may take another: such scores, and
+        what is counted of them, are those of an optimum, and may differ from each other.
 
         Parameters
         ----------
