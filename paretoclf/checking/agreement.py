@@ -197,8 +197,7 @@ def compare(
     if isinstance(path, NuPath):
         return _compare_nu(path, svm, n, rng)
     if not isinstance(path, Path):
-        own = "; it compares itself: path.compare(n)" if hasattr(path, "compare") else ""
-        raise InputError(f"path must be what trace or sweep returns, got {what_it_is(path)}{own}")
+        raise InputError(f"path must be what trace or sweep returns, got {_or_how(path)}")
     lines_of(svm, only=LineOfCosts)
     if not (_same(path, svm) and np.array_equal(svm.sample_weight, path.sample_weight)):
         raise InputError("svm must hold the samples, labels and weights that the path was traced on")
@@ -307,3 +306,8 @@ def _compare_sweep(first: Sweep, other: Formulation, n: int, rng: Rng) -> ValueA
     for mine, theirs in zip(solutions, reference, strict=True):
         points.append(ValueComparison(mine.values, mine.value, theirs.value, theirs.certificate.gap))
     return ValueAgreement(tuple(points))
+
+
+def _or_how(path: Any) -> str:
+    """Say what is no path of samples; that of a program compares itself."""
+    return f"{what_it_is(path)}; it compares itself: path.compare(n)" if hasattr(path, "compare") else what_it_is(path)
