@@ -61,6 +61,17 @@ WORDS = {
     "Slater": "how_to/dual",
     "Lagrangian": "how_to/dual",
     "saddle point": "how_to/dual",
+    "what-if analysis": "how_to/ranges",
+    "infeasible model": "how_to/infeasible",
+    "multiple optima": "how_to/infeasible",
+    "receding horizon": "how_to/maps",
+    "critical region": "how_to/maps",
+    "MPS file": "how_to/files",
+    "checkpoint": "how_to/scale",
+    "differentiate": "how_to/derivatives",
+    "student answers": "how_to/grade_homework",
+    "imbalanced classes": "how_to/estimators",
+    "class_weight": "how_to/estimators",
 }
 REDIRECT = """<!doctype html><meta charset="utf-8"><title>Moved</title>
 <link rel="canonical" href="{0}"><meta http-equiv="refresh" content="0; url={0}">
