@@ -210,7 +210,7 @@ def test_bounds_of_absolute_values_make_no_regions_for_signs():
     other = pc.plane(cp.Problem(loss, [*start, *plainly]), square, progress=False)
     assert len(found.regions) == len(other.regions)
     assert found.regions[found.region_at(a=0, b=0)].tight == ()
-    assert found.regions[found.region_at(a=3.5, b=1)].tight[0] == "force[0]"
+    assert found.regions[found.region_at(a=3.5, b=1)].tight[0] == "force[0] (u[0] at its lower bound)"
     ends = {a: -3, b: 0.2}, {a: 3, b: 1}
     np.testing.assert_allclose(found.along(*ends).breakpoints, pc.trace(problem, *ends).breakpoints, atol=1e-9)
 
