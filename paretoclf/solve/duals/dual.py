@@ -16,7 +16,6 @@ from paretoclf.solve.duals.compiled_dual import dual_of_compiled
 from paretoclf.solve.duals.construction.dual_parts import Parts, checked, parts_of
 from paretoclf.solve.duals.dual_page import derivation_of, latex_of, text_of
 from paretoclf.solve.duals.elimination import simplified
-from paretoclf.solve.duals.notation import Speaker
 from paretoclf.solve.duals.recovery import Recovered, recovered
 from paretoclf.solve.duals.strong_duality import StrongDuality, strong_duality
 from paretoclf.solve.duals.weak_duality import WeakDuality, judged, weak_duality
@@ -102,12 +101,13 @@ class Dual:
         >>> import cvxpy as cp, paretoclf as pc
         >>> x = cp.Variable(name="x")
         >>> told = pc.dual(cp.Problem(cp.Minimize(cp.exp(x) - x))).derivation()
-        >>> "y1'u <= 1 [exp(u)] + (y1 log(y1) - y1)  if y1 >= 0" in told
+        >>> "y1'u1 <= 1 [exp(u1)] + (y1 log(y1) - y1)  if y1 >= 0" in told
         True
         """
-        names = dict(self.names)
-        told = derivation_of(self._first or self._known(), names)
-        return told if self._first is None else told + _eliminated_words(self._known(), names)
+        known = self._known()
+        if self._first is None:
+            return derivation_of(known, dict(self.names))
+        return derivation_of(self._first, dict(self.names), known)
 
     def simplified(self) -> Dual:
         """Eliminate the multipliers that a linear equation gives: an equal dual in fewer of them.
@@ -230,14 +230,6 @@ def _variables(parts: Parts) -> list[Any]:
     return list({v.id: v for place in places for v in place.variables()}.values())
 
 
-def _eliminated_words(parts: Parts, names: dict[str, Any]) -> str:
-    """A text of multipliers that were eliminated, and of the rest."""
-    speaker = Speaker(names)
-    lines = ["", "", "5. Eliminated, since one of these equations gives it:"]
-    lines += [f"   {speaker.leaf(name)} = {speaker.sum(e)}    ({of})" for name, e, of in parts.eliminated]
-    return "\n".join([*lines, "", text_of(parts, names)])
-
-
 def dual(problem: cp.Problem, names: Mapping[str, Any] | None = None, *, compiled: bool = False) -> Dual:
     """Derive the dual of a convex problem, in the user's names and with the user's parameters.
 
@@ -291,7 +283,8 @@ def dual(problem: cp.Problem, names: Mapping[str, Any] | None = None, *, compile
         if problem.is_mixed_integer():
             raise InputError("problem must be convex, got integer or boolean variables")
         return Dual(problem, dual_of_compiled(model), {}, {}, _checked_names(names))
-    return _of_parts(problem, parts_of(model), _checked_names(names))
+    arrays = _checked_names(names)
+    return _of_parts(problem, parts_of(model, arrays), arrays)
 
 
 def _checked_names(names: Mapping[str, Any] | None) -> dict[str, Any]:

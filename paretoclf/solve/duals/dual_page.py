@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from paretoclf.solve.duals.construction.multipliers import (
     SECOND_ORDER,
     Multiplier,
 )
-from paretoclf.solve.duals.construction.tree import Occurrence
+from paretoclf.solve.duals.construction.tree import Occurrence, argument_letter
 from paretoclf.solve.duals.notation import Speaker, joined
 from paretoclf.solve.models.lazily import cp
 
@@ -38,7 +39,9 @@ def filled(template: str, atom: Occurrence, speaker: Speaker) -> str:
     total = " + ".join(y if " - " not in y else f"({y})" for y in ys)
     text = text.replace("<sum>", re.sub(r"\+ -\s?", "- ", total))
     text = text.replace("<sum of>", "" if atom.ys[0].ndim == 0 else r"\textstyle\sum " if speaker.latex else "sum ")
-    names = {"u": "u", "r": "r", "y": ys[0]}
+    copies = letters_of(atom, speaker)
+    second = atom.row.name == "perspective"
+    names = {"u": ", ".join(copies[1:]) if second else copies[0], "r": copies[0 if second else -1], "y": ys[0]}
     if len(atom.ys) > 1:
         names |= {"s": ys[1]}
     if atom.row.name == "perspective":
@@ -63,15 +66,29 @@ def _said(y: Any, atom: Occurrence, speaker: Speaker) -> str:
 
 
 def letters_of(atom: Occurrence, speaker: Speaker) -> list[str]:
-    """The letters of an atom's arguments."""
-    count = len(atom.args)
+    """The letters of the copies of an atom's arguments, with its number."""
+    count, number_of = len(atom.args), _number_of(atom)
+    u, r = (_numbered(speaker, letter, number_of) for letter in "ur")
     if count == 1:
-        return ["u"]
+        return [u]
     if atom.row.name == "maximum":
-        return [f"u_{{{k + 1}}}" if speaker.latex else f"u{k + 1}" for k in range(count)]
+        own = [argument_letter(k, count) if number_of else str(k + 1) for k in range(count)]
+        return [_numbered(speaker, "u", number_of + each) for each in own]
     if atom.row.name == "perspective":
-        return ["r", *(["u"] if count == 2 else [f"u{k}" for k in range(1, count)])]
-    return ["u", "r"]
+        own = [argument_letter(k, count - 1) for k in range(count - 1)]
+        return [r, *(_numbered(speaker, "u", number_of + each) for each in own)]
+    return [u, r]
+
+
+def _numbered(speaker: Speaker, letter: str, number_of: str) -> str:
+    """A letter that is not the user's, with a number behind it."""
+    own = speaker.letters[letter]
+    return speaker.leaf(f"{own}_{number_of}") if number_of else own
+
+
+def _number_of(atom: Occurrence) -> str:
+    """The number of an atom, as the variable above it has it; nothing for one that stands alone."""
+    return "" if atom.v is None else str(atom.v.name()).partition("_")[2]
 
 
 def _with_numbers(text: str, atom: Occurrence, speaker: Speaker) -> str:
@@ -98,13 +115,10 @@ def _with_numbers(text: str, atom: Occurrence, speaker: Speaker) -> str:
     if "<const>" in text:
         text = text.replace("<const>", _constant_of_log_det(atom, speaker))
     if "<P>" in text:
-        text = text.replace("<P>", _matrix_of_form(atom, speaker)).replace("<h>", speaker.leaf(name_of_half(atom)))
+        text = text.replace("<P>", _matrix_of_form(atom, speaker)).replace(
+            "<h>", _numbered(speaker, "h", _number_of(atom))
+        )
     return text
-
-
-def name_of_half(atom: Occurrence) -> str:
-    """The name of the variable that a quadratic form's conjugate has of its own: h, with the number of the atom."""
-    return "h" + str(atom.v.name()).removeprefix("v")
 
 
 def _matrix_of_form(atom: Occurrence, speaker: Speaker) -> str:
@@ -279,12 +293,12 @@ def variables_of(parts: Parts) -> list[Any]:
 def halves_of(parts: Parts, speaker: Speaker) -> list[str]:
     """Names of the variables that quadratic forms have of their own."""
     forms = [atom for atom in parts.atoms if atom.row.name == "quad_form" and not _vanishes(atom)]
-    return [speaker.leaf(name_of_half(atom)) for atom in forms]
+    return [_numbered(speaker, "h", _number_of(atom)) for atom in forms]
 
 
 def text_of(parts: Parts, names: dict[str, Any]) -> str:
     """The page of a dual as plain text."""
-    speaker = Speaker(names)
+    speaker = Speaker(names, letters=parts.letters)
     verb = "maximise" if parts.sense > 0 else "minimise"
     over = ", ".join([*(speaker.leaf(v.name()) for v in variables_of(parts)), *halves_of(parts, speaker)])
     conditions = conditions_of(parts, speaker)
@@ -298,7 +312,7 @@ def text_of(parts: Parts, names: dict[str, Any]) -> str:
 
 def latex_of(parts: Parts, names: dict[str, Any]) -> str:
     """The page of a dual in LaTeX, to stand in a display."""
-    speaker = Speaker(names, latex=True)
+    speaker = Speaker(names, latex=True, letters=parts.letters)
     verb = "maximise" if parts.sense > 0 else "minimise"
     lines = [rf"\text{{{verb}}} \quad & {objective_of(parts, speaker)} \\"]
     conditions = [condition for condition, _ in conditions_of(parts, speaker)]
@@ -316,7 +330,7 @@ def lagrangian_of(parts: Parts, speaker: Speaker) -> list[str]:
         for part, added in zip(multiplier.parts, multiplier.added, strict=True):
             lines.append(f"+ {_of_pair(part, added, speaker)}    ({multiplier.label})")
     for k, atom in enumerate(parts.atoms):
-        w = speaker.leaf(f"w_{k + 1}")
+        w = _numbered(speaker, "w", str(k + 1))
         inside = _function(atom, speaker)
         lines.append(f"+ {w}'({inside} - {speaker.sum(atom.v)})")
         for letter, y, arg in zip(letters_of(atom, speaker), atom.ys, atom.args, strict=True):
@@ -334,32 +348,63 @@ def _function(atom: Occurrence, speaker: Speaker) -> str:
     return filled(words.atom, atom, speaker)
 
 
-def derivation_of(parts: Parts, names: dict[str, Any]) -> str:
-    """How a dual comes about, step by step, as plain text."""
-    speaker = Speaker(names)
-    lines = ["1. Each atom that is not affine gets a variable v above it, with its argument held in a copy u."]
-    for atom in parts.atoms:
-        pairs = zip(letters_of(atom, speaker), atom.args, strict=True)
-        arguments = ", ".join(f"{letter} = {speaker.sum(arg)}" for letter, arg in pairs)
-        lines.append(f"   {speaker.sum(atom.v)} >= {_function(atom, speaker)}, {arguments}")
-    if not parts.atoms:
-        lines.append("   (there is none)")
-    lines += ["", "2. The Lagrangian, in x and v, adds the products of constraints and multipliers to the objective."]
-    lines += [f"   {line}" for line in lagrangian_of(parts, speaker)]
-    lines += ["", "3. Least over u: each conjugate, by Fenchel-Young's inequality, with the weight w of its atom."]
-    for atom in parts.atoms:
-        lines += [f"   {line}" for line in _inequality(atom, speaker)]
-    lines += ["", "4. Least over x: the Lagrangian is affine in it, so that each coefficient must be 0."]
-    lines += [f"   {name}:  {speaker.sum(g)} = 0" for name, g in parts.equations.items()]
-    if parts.eliminated:
-        lines += ["", "5. Eliminated, as one of these equations gives it:"]
-        lines += [f"   {name} = {speaker.sum(e)}    (coefficient of {of})" for name, e, of in parts.eliminated]
-    lines += ["", "What is left is the dual:", "", text_of(parts, names)]
-    return "\n".join(lines)
+def derivation_of(parts: Parts, names: dict[str, Any], fewer: Parts | None = None) -> str:
+    """How a dual comes about, step by step, as plain text; ``fewer`` are the parts that are left by elimination."""
+    speaker = Speaker(names, letters=parts.letters)
+    steps: list[tuple[str, list[str]]] = []
+    if parts.sense < 0:
+        steps.append(("maximise f = - minimise - f, so that the objective is - f from here to the last step.", []))
+    copies = [letter for atom in parts.atoms for letter in letters_of(atom, speaker)]
+    above = [speaker.sum(atom.v) for atom in parts.atoms]
+    if parts.atoms:
+        head = (
+            f"Each atom that is not affine gets a variable above it, {_listed(above)}, with its argument held in a copy"
+        )
+        steps.append((f"{head}, {_listed(copies)}.", [_copied(atom, speaker) for atom in parts.atoms]))
+    head = "The Lagrangian adds the products of constraints and multipliers to the objective."
+    steps.append((head, lagrangian_of(parts, speaker)))
+    if parts.atoms:
+        head = (
+            f"Least over {_listed(above)}: each coefficient must be 0. Then over {_listed(copies)}: each conjugate, by"
+        )
+        inequalities = [line for atom in parts.atoms for line in _inequality(atom, speaker)]
+        steps.append((f"{head} Fenchel-Young's inequality.", inequalities))
+    over = _listed([speaker.leaf(name) for name in parts.variables])
+    them = "it" if len(parts.variables) == 1 else "them"
+    head = f"Least over {over}: the Lagrangian is affine in {them}, so that each coefficient must be 0."
+    lines = [f"{speaker.leaf(name)}:  {speaker.sum(g)} = 0" for name, g in parts.equations.items()]
+    steps.append((head, [*lines, f"what is left:  {objective_of(replace(parts, sense=1), speaker)}"]))
+    end = (
+        "What is left is the dual:"
+        if parts.sense > 0
+        else "What is left bounds - f from below, and minus it is the dual:"
+    )
+    page = [end, "", text_of(parts, names)]
+    if fewer is not None:
+        gone = [f"{speaker.leaf(name)} = {speaker.sum(e)}    ({of})" for name, e, of in fewer.eliminated]
+        last = [
+            f"{len(steps) + 1}. Eliminated, since one of these equations gives it:",
+            *(f"   {each}" for each in gone),
+        ]
+        page += ["", *last, "", text_of(fewer, names)]
+    told = [f"{k}. {head}\n" + "".join(f"   {line}\n" for line in lines) for k, (head, lines) in enumerate(steps, 1)]
+    return "\n".join([*told, *page])
+
+
+def _listed(names: list[str]) -> str:
+    """Names in a row; of many the first and the last."""
+    return ", ".join(names) if len(names) < 5 else f"{names[0]}, ..., {names[-1]}"
+
+
+def _copied(atom: Occurrence, speaker: Speaker) -> str:
+    """An atom under its variable, with the copies of its arguments."""
+    pairs = zip(letters_of(atom, speaker), atom.args, strict=True)
+    arguments = ", ".join(f"{letter} = {speaker.sum(arg)}" for letter, arg in pairs)
+    return f"{speaker.sum(atom.v)} >= {_function(atom, speaker)}, {arguments}"
 
 
 def _inequality(atom: Occurrence, speaker: Speaker) -> list[str]:
-    """Fenchel-Young for one atom, and where its weight comes from."""
+    """Where the weight of an atom comes from, and Fenchel-Young with it."""
     row: Conjugate = atom.row
     pairs = zip(atom.ys, letters_of(atom, speaker), strict=True)
     y = " + ".join(f"{speaker.factor(each)}'{letter}" for each, letter in pairs)
@@ -369,8 +414,11 @@ def _inequality(atom: Occurrence, speaker: Speaker) -> list[str]:
     domain = filled(words.domain, atom, speaker)
     condition = f"  if {domain}, else there is no bound" if domain else ""
     named = weight if re.fullmatch(r"\w+", weight) else f"({weight})"
-    first = f"{y} <= {named} [{_function(atom, speaker)}] + {_grouped(cost)}{condition}"
-    return [f"{row.name}: weight w = {weight}, what the rest asks of {speaker.sum(atom.v)}", f"   {first}"]
+    own = _numbered(speaker, "w", _number_of(atom))
+    return [
+        f"{speaker.sum(atom.v)}:  {own} = {weight}",
+        f"{row.name}:  {y} <= {named} [{_function(atom, speaker)}] + {_grouped(cost)}{condition}",
+    ]
 
 
 def shown(parts: Parts, names: dict[str, Any]) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from paretoclf.solve.duals.construction.conjugates import is_number, number
+from paretoclf.solve.duals.construction.letters import LETTERS
 from paretoclf.solve.models.lazily import cp
 
 #: A term of a sum: its sign, and the rest.
@@ -29,10 +30,13 @@ class Speaker:
     names : mapping of str to array
         Names of the user's arrays, which are recognised by their numbers.
     latex : bool
+    letters : mapping of str to str
+        The letters of what is not the user's: `LETTERS`, but where the user has them.
     """
 
     names: Mapping[str, Any] = field(default_factory=dict)
     latex: bool = False
+    letters: Mapping[str, str] = field(default_factory=lambda: {letter: letter for letter in LETTERS})
 
     def sum(self, expression: Any) -> str:
         """A sum of terms with their signs; 0 for none."""
@@ -54,7 +58,7 @@ class Speaker:
     def leaf(self, name: str) -> str:
         """The name of a variable or a parameter: the first letter, and an index."""
         if not self.latex:
-            return re.sub(r"^([yvwh])_(\d+[a-z]?)$", r"\1\2", name)
+            return re.sub(rf"^({'|'.join(self.letters.values())})_(\d+[a-z]?)$", r"\1\2", name)
         head, _, index = name.partition("_")
         if not re.fullmatch(r"[A-Za-z]+\d*'*", head):
             return rf"\text{{{_escaped(name)}}}"

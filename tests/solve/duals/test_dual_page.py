@@ -314,8 +314,8 @@ def test_the_lagrangian_is_a_product_a_line():
         "v1 + x",
         "+ lambda_top (x - 3)    (top)",
         "+ nu_all'(v - 1)    (all)",
-        "+ w1'(exp(u) - v1)",
-        "+ y1'(x - u)",
+        "+ w1'(exp(u1) - v1)",
+        "+ y1'(x - u1)",
     ]
 
 
@@ -323,14 +323,72 @@ def test_a_derivation_goes_step_by_step_to_the_page():
     made = parts(cp.exp(x) - x)
     told = derivation_of(made, {}).splitlines()
     assert [line[:2] for line in told if line[1:2] == "."] == ["1.", "2.", "3.", "4."]
-    assert told[1] == "   v1 >= exp(u), u = x"
-    assert "   y1'u <= 1 [exp(u)] + (y1 log(y1) - y1)  if y1 >= 0, else there is no bound" in [
-        line[3:] for line in told
-    ]
-    assert "   exp: weight w = 1, what the rest asks of v1" in told
+    assert told[1] == "   v1 >= exp(u1), u1 = x"
+    assert "   exp:  y1'u1 <= 1 [exp(u1)] + (y1 log(y1) - y1)  if y1 >= 0, else there is no bound" in told
+    assert "   v1:  w1 = 1" in told
     assert "   x:  - 1 + y1 = 0" in told
     assert "\n".join(told).endswith("What is left is the dual:\n\n" + text_of(made, {}))
-    assert "   (there is none)" in derivation_of(parts(x, x >= 1), {})
     unbounded = derivation_of(parts((lam + 1) * cp.square(x)), {})
-    assert "y1'u <= (lam + 1) [u^2] + y1^2 / (4 (lam + 1))" in unbounded
+    assert "y1'u1 <= (lam + 1) [u1^2] + y1^2 / (4 (lam + 1))" in unbounded
     assert "else there is no bound" not in unbounded
+
+
+def test_each_copy_has_a_name_of_its_own():
+    """x - 1 and z - 2 are two copies, u1 and u2, and each weight is a line."""
+    z = cp.Variable(name="z")
+    told = derivation_of(parts(cp.square(x - 1) + cp.square(z - 2), labelled(x + z >= 4, "sum")), {}).splitlines()
+    for line in (
+        "v1 >= u1^2, u1 = x - 1",
+        "v2 >= u2^2, u2 = z - 2",
+        "+ y2'(z - 2 - u2)",
+        "v2:  w2 = 1",
+        "square:  y2'u2 <= 1 [u2^2] + y2^2 / 4",
+        "what is left:  4 lambda_sum - y1 - 2 y2 - y1^2 / 4 - y2^2 / 4",
+    ):
+        assert f"   {line}" in told, told
+    several = derivation_of(parts(cp.maximum(x, z, 1) + cp.quad_over_lin(x, z)), {})
+    assert "v1 >= max(u1a, u1b, u1c), u1a = x, u1b = z, u1c = 1" in several
+    assert "v2 >= |u2|^2 / r2, u2 = x, r2 = z" in several
+
+
+def test_a_maximisation_says_where_its_signs_turn_and_a_linear_one_has_no_step_of_atoms():
+    z = cp.Variable(name="z")
+    made = parts(cp.Maximize(3 * x + 5 * z + 7), labelled(x <= 4, "a"), labelled(2 * z <= 12, "b"))
+    told = derivation_of(made, {})
+    heads = [line for line in told.splitlines() if line[1:2] == "."]
+    assert [head[:3] for head in heads] == ["1. ", "2. ", "3. "]
+    assert "maximise f = - minimise - f" in heads[0]
+    assert "   what is left:  - 7 - 4 lambda_a - 12 lambda_b\n" in told
+    assert told.endswith("and minus it is the dual:\n\n" + text_of(made, {}))
+    assert "affine gets" not in told
+    assert "Fenchel" not in told
+    fewer = derivation_of(made, {}, replace(made, eliminated=(("lambda_a", cp.Constant(3.0), "x"),)))
+    assert "4. Eliminated, since one of these equations gives it:\n   lambda_a = 3    (x)" in fewer
+
+
+def test_names_of_the_user_are_not_taken_for_new_letters():
+    """Every name of the derivation stands for one thing: variables y1, u2, w_1, the parameter v3 and the array h1."""
+    own = [cp.Variable(name=name) for name in ("y1", "u2", "w_1")]
+    scale = cp.Parameter(nonneg=True, value=2.0, name="v3")
+    price = cp.Parameter(nonneg=True, value=2.0, name="lambda_cap")
+    held = cp.Variable(name="held", nonneg=True)
+    limit = cp.Parameter(value=1.0, name="mu_held")
+    goal = sum(cp.exp(each) for each in own) + scale * cp.square(held) + cp.quad_form(cp.hstack(own), np.eye(3) * 2)
+    cap = labelled(price * cp.sum(cp.hstack(own)) >= limit, "cap")
+    model = Model.of(cp.Problem(cp.Minimize(goal), [cap]), maximise=True, moving=False)
+    made = parts_of(model, ["h1"])
+    theirs = {"y1", "u2", "w_1", "v3", "lambda_cap", "held", "mu_held", "h1"}
+    ours = {v.name() for v in made.built().variables()}
+    assert not theirs & ours
+    assert {"lambda_of_cap", "mu_of_held", "q_1"} <= ours
+    told = derivation_of(made, {"h1": np.array([3.0, 4.0])})
+    assert "t1 >= exp(a1), a1 = y1" in told
+    assert "+ k1'(exp(a1) - t1)" in told
+    assert "+ q2'(u2 - a2)" in told
+    assert "g5'P g5 / 4" in told
+    assert "+ mu_of_held (- held)" in told
+    latex = latex_of(made, {})
+    assert "q_{1}" in latex
+    assert "y_{1}" not in latex
+    values = made.built().solve("CLARABEL"), model.problem.solve("CLARABEL")
+    assert values[0] == pytest.approx(values[1], abs=1e-5)

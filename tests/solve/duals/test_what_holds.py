@@ -253,10 +253,10 @@ def test_a_derivation_tells_every_step():
     problems, names, _ = pages()
     told = pc.dual(problems["hinge"], names=names).simplified().derivation()
     for words in (
-        "v2 >= max(u, 0), u = 1 - y.(X w + c 1)",
-        "+ y1'(w - u)",
-        "y2'u <= 2 [max(u, 0)] + 0  if 0 <= y2 <= 2, else there is no bound",
-        "4. Least over x",
+        "v2 >= max(u2, 0), u2 = 1 - y.(X w + c 1)",
+        "+ y1'(w - u1)",
+        "y2'u2 <= 2 [max(u2, 0)] + 0  if 0 <= y2 <= 2, else there is no bound",
+        "4. Least over w, c: the Lagrangian is affine in them",
         "5. Eliminated, since one of these equations gives it:",
         "y1 = X'(y.y2)",
     ):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,7 +12,8 @@ import numpy as np
 from paretoclf.common.errors import InputError
 from paretoclf.solve.duals.construction.adjoint import Coefficients
 from paretoclf.solve.duals.construction.conjugates import is_number, number
-from paretoclf.solve.duals.construction.multipliers import Multiplier, equation_of, of_attributes, of_constraint
+from paretoclf.solve.duals.construction.letters import LETTERS, free_letters, free_suffix
+from paretoclf.solve.duals.construction.multipliers import HEADS, Multiplier, equation_of, of_attributes, of_constraint
 from paretoclf.solve.duals.construction.tree import Occurrence, Tree
 from paretoclf.solve.models.lazily import cp
 from paretoclf.solve.models.model import Model
@@ -39,6 +41,8 @@ class Parts:
         Those of the primal.
     eliminated : tuple of (name, expression, coefficient of)
         Multipliers that a linear equation gave, in their order.
+    letters : mapping of str to str
+        The letters of what is not the user's, by those that they have where the user's names leave these free.
     """
 
     sense: int
@@ -49,6 +53,7 @@ class Parts:
     multipliers: tuple[Multiplier, ...]
     variables: dict[str, Any] = field(default_factory=dict)
     eliminated: tuple[tuple[str, Any, str], ...] = ()
+    letters: Mapping[str, str] = field(default_factory=lambda: {letter: letter for letter in LETTERS})
 
     def built(self) -> cp.Problem:
         """The dual as a problem of CVXPY, of the other sense."""
@@ -75,23 +80,25 @@ def _labelled(conditions: list[Any], label: str) -> list[Any]:
     return conditions
 
 
-def parts_of(model: Model) -> Parts:
-    """The parts of the dual of a convex problem.
+def parts_of(model: Model, names: Iterable[str] = ()) -> Parts:
+    """The parts of the dual of a convex problem; ``names`` are the user's for arrays, which no multiplier gets.
 
     Raises
     ------
     InputError
         If an atom, a cone or an attribute has no dual; it is named.
     """
-    tree, coefficients = Tree(), Coefficients()
+    taken = {*model.variables, *(p.name() for p in model.problem.parameters()), *names}
+    letters = free_letters(taken)
+    tree, coefficients = Tree(letters=letters), Coefficients()
     objective = tree.affine(model.sense * model.problem.objective.expr)
     coefficients.add(objective, cp.Constant(1.0))
     multipliers = [
-        of_constraint(constraint, label, label.removeprefix("constraint "), tree)
+        of_constraint(constraint, label, free_suffix(label.removeprefix("constraint "), HEADS, taken), tree)
         for label, constraint in model.constraints.items()
     ]
     for variable in model.variables.values():
-        multipliers += of_attributes(variable)
+        multipliers += of_attributes(variable, taken)
     labels = [multiplier.label for multiplier in multipliers]
     twice = [label for label in labels if labels.count(label) > 1]
     if twice:
@@ -113,6 +120,7 @@ def parts_of(model: Model) -> Parts:
         equations,
         tuple(multipliers),
         dict(model.variables),
+        letters=letters,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,10 +11,14 @@ import numpy as np
 from paretoclf.common.errors import InputError
 from paretoclf.solve.duals.construction.adjoint import Coefficients, total
 from paretoclf.solve.duals.construction.conjugates import flat, is_number, number
+from paretoclf.solve.duals.construction.letters import free_suffix
 from paretoclf.solve.duals.construction.tree import Tree
 from paretoclf.solve.models.as_written import short
 from paretoclf.solve.models.attributes import attribute_constraints
 from paretoclf.solve.models.lazily import cp
+
+#: Before the name of a constraint or a variable, in the name of a multiplier.
+HEADS = ("nu", "lambda", "Z", "s", "z", "r")
 
 #: The sets that multipliers lie in.
 FREE, NONNEGATIVE, PSD, SECOND_ORDER, EXPONENTIAL, POWER = "free", "nonnegative", "psd", "soc", "exponential", "power"
@@ -163,8 +167,8 @@ REFUSED = {
 }
 
 
-def of_attributes(variable: Any) -> list[Multiplier]:
-    """Multipliers of what the attributes of a variable say of its entries.
+def of_attributes(variable: Any, taken: Collection[str] = ()) -> list[Multiplier]:
+    """Multipliers of what the attributes of a variable say of its entries, by names that are not taken.
 
     Raises
     ------
@@ -178,17 +182,19 @@ def of_attributes(variable: Any) -> list[Multiplier]:
             raise InputError(f"pc.dual needs another problem: {name} is {attribute}, {why}")
     if variable.ndim > 2 and (said["PSD"] or said["NSD"]):
         raise InputError(f"pc.dual knows semidefinite matrices, no stacks of them, got {name}")
-    return [_of_attribute(label, constraint, name) for label, constraint in attribute_constraints(variable).items()]
+    suffix = free_suffix(name, ("mu", "mu_l", "mu_u", "Z"), taken)
+    said_of = attribute_constraints(variable)
+    return [_of_attribute(label, constraint, name, suffix) for label, constraint in said_of.items()]
 
 
-def _of_attribute(label: str, constraint: Any, name: str) -> Multiplier:
+def _of_attribute(label: str, constraint: Any, name: str, suffix: str) -> Multiplier:
     """The multiplier of one attribute of a variable."""
     body = constraint.expr
     if isinstance(constraint, cp.constraints.PSD):
-        multiplier = cp.Variable(body.shape, PSD=True, name=f"Z_{name}")
+        multiplier = cp.Variable(body.shape, PSD=True, name=f"Z_{suffix}")
         return Multiplier(label, (multiplier,), PSD, added=(-body,))
     side = {"lower bound": "l_", "upper bound": "u_"}.get(label.removeprefix(f"{name}: "), "")
-    multiplier = cp.Variable(body.shape, nonneg=True, name=f"mu_{side}{name}")
+    multiplier = cp.Variable(body.shape, nonneg=True, name=f"mu_{side}{suffix}")
     return Multiplier(label, (multiplier,), NONNEGATIVE, added=(body,))
 
 

@@ -15,6 +15,7 @@ from paretoclf.common.errors import InputError
 from paretoclf.solve.duals.construction.adjoint import Coefficients, total
 from paretoclf.solve.duals.construction.atoms import Recognised, recognised
 from paretoclf.solve.duals.construction.conjugates import TABLE, Conjugate, is_number, number
+from paretoclf.solve.duals.construction.letters import free_letters
 from paretoclf.solve.models.as_written import short
 from paretoclf.solve.models.lazily import cp
 
@@ -61,9 +62,10 @@ class Occurrence:
 class Tree:
     """A walk that replaces atoms by variables; an atom that occurs twice as one object is replaced once."""
 
-    def __init__(self, prefix: str = "") -> None:
+    def __init__(self, prefix: str = "", letters: Mapping[str, str] | None = None) -> None:
         self.occurrences: list[Occurrence] = []
         self._prefix = prefix
+        self._letters = free_letters(()) if letters is None else letters
         self._known: dict[int, tuple[Any, Any]] = {}
 
     def affine(self, expression: Any) -> Any:
@@ -81,8 +83,8 @@ class Tree:
         found = _perspective(e) if type(e).__name__ == "perspective" else recognised(e)
         args = tuple(self.affine(arg) for arg in found.args)
         number_of = f"{self._prefix}{len(self.occurrences) + 1}"
-        v = cp.Variable(found.shape, name=f"v_{number_of}")
-        names = [f"y_{number_of}{_letter(k, len(args))}" for k in range(len(args))]
+        v = cp.Variable(found.shape, name=f"{self._letters['v']}_{number_of}")
+        names = [f"{self._letters['y']}_{number_of}{argument_letter(k, len(args))}" for k in range(len(args))]
         ys = tuple(_multiplier(arg, name, found.row) for arg, name in zip(args, names, strict=True))
         self.occurrences.append(Occurrence(found.row, e, v, args, ys, None, found.numbers))
         value = v.T if found.numbers.get("turned") else v
@@ -97,7 +99,7 @@ class Tree:
         return [replace(each, w=_weight(each, coefficients)) for each in self.occurrences]
 
 
-def _letter(k: int, count: int) -> str:
+def argument_letter(k: int, count: int) -> str:
     """A letter for each of several arguments."""
     return "" if count == 1 else "abcdefghijklmnopqrstuvwxyz"[k] if count <= 26 else f"({k + 1})"
 
