@@ -20,7 +20,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -63,7 +63,7 @@ class Grade:
         Whether each is right, for who counts points; None where it is undecided, or no multipliers were given. A claim
         counts as values.
     proof : ProblemProof
-        The proof of the values, or of the claim.
+        The proof of the values, or of the claim. Multipliers in it are the solver's, and none of an answer.
     """
 
     verdict: Verdict
@@ -259,8 +259,34 @@ def _of_numbers(problem: cp.Problem, values: Any, duals: Mapping[Any, Any] | Non
         lagrangian = None if multipliers is None else _of_multipliers(exercise, hand)
         for name, value in shaped.items():
             model.variables[name].save_value(value)
-        proof = certify_problem(own, tol)
-        return _graded(exercise, shaped, lagrangian, proof)
+        proof = _without_their_multipliers(certify_problem(own, tol))
+        return _graded(exercise, shaped, lagrangian, proof, _unused({**shaped, **hand}, exercise) if hand else "")
+
+
+def _without_their_multipliers(proof: ProblemProof) -> ProblemProof:
+    """The proof of an answer's values, which says that multipliers beside them are the solver's."""
+    certificate = proof.certificate
+    if certificate is None or not certificate.multipliers:
+        return proof
+    side, note = certificate.worst_side.replace("multiplier", "the solver's multiplier"), certificate.note
+    if max(certificate.multipliers.values()) > proof.tol:
+        own = "The solver's multipliers, which are of an optimum, do not fit these values"
+        note = f"{note} {own}; the answer's own are not looked at here.".lstrip()
+    return replace(proof, certificate=replace(certificate, multipliers={}, worst_side=side, note=note))
+
+
+def _unused(numbers: Mapping[str, Any], exercise: _Exercise) -> str:
+    """The entry of a constraint whose room at given values contradicts its given multiplier most; nothing for none."""
+    _, conditions = evaluate(exercise.model, numbers)
+    plain = [c for c in conditions if not c.alone and not c.equation and c.product is None]
+    worst = max(plain, key=lambda c: float(c.not_complementary.max(initial=0.0)), default=None)
+    if worst is None or worst.not_complementary.max(initial=0.0) <= exercise.tol:
+        return ""
+    k = int(np.argmax(np.ravel(worst.not_complementary)))
+    shape = exercise.model.constraints[worst.name].shape
+    place = str([int(each) for each in np.unravel_index(k, shape)]) if shape else ""
+    slack, multiplier = np.ravel(worst.slack)[k], np.ravel(worst.multiplier)[k]
+    return f"{worst.name}{place} has {slack:.6g} to spare, yet its multiplier is {multiplier:.6g}"
 
 
 def _with_attributes(
@@ -316,8 +342,10 @@ class _Proving:
 _WORDS = {1: "one", 2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight", 9: "nine"}
 
 
-def _graded(exercise: _Exercise, values: Mapping[str, Any], lagrangian: _Proving | None, proof: ProblemProof) -> Grade:
-    """The grade of values of which this is the proof, and of multipliers."""
+def _graded(
+    exercise: _Exercise, values: Mapping[str, Any], lagrangian: _Proving | None, proof: ProblemProof, unused: str
+) -> Grade:
+    """The grade of values of which this is the proof, and of multipliers; ``unused`` says where both contradict."""
     right = {"optimal": True, "not optimal": False}.get(proof.status)
     multipliers = None if lagrangian is None else lagrangian.right
     wrong = _of_values(exercise, proof, values, right)
@@ -325,6 +353,7 @@ def _graded(exercise: _Exercise, values: Mapping[str, Any], lagrangian: _Proving
         verdict, sentence = wrong
         known = None if right is None else False
         more = "; the multipliers are right" if known is False and multipliers else ""
+        more += f"; {unused}" if verdict == "not optimal" and unused else ""
         return Grade(verdict, f"{sentence}{more}.", known, multipliers, proof)
     at = _optimal_in_words(exercise, proof, values)
     if lagrangian is None:

@@ -416,13 +416,49 @@ WRONG = "Wrong multipliers: the values are optimal, but"
         ([0.7, 0.3], [-0.6, 0.5], "WRONG the Lagrangian is not stationary in x at the optimum."),
         ([1.4, 0.6], [-0.6, 0.8], "Infeasible: mass is violated by 1 (x is twice the solver's)" + TOO),
         ([0.5, 0.5], None, "Infeasible: low is violated by 0.2."),
-        ([1, 0], [-0.6, 0.8], "Not optimal: the value is 1, and 0.58 is possible; the multipliers are right."),
+        ([1, 0], [-0.6, 0.8], "Not optimal: the value is 1, and 0.58 is possible; the multipliers are right; "
+                              "low has 0.3 to spare, yet its multiplier is 0.8."),
         ([1, 0], [-0.6, -0.8], "Not optimal: the value is 1, and 0.58 is possible."),
     ],
 )  # fmt: skip
 def test_the_sentence(x, duals, sentence):
     said = pc.grade(exercise(), {"x": x}, None if duals is None else dict(zip(("mass", "low"), duals, strict=True)))
     assert str(said) == said.sentence == sentence.replace("RIGHT", RIGHT).replace("WRONG", WRONG)
+
+
+def plants():
+    doors, windows = (cp.Variable(name=name, nonneg=True) for name in ("doors", "windows"))
+    rows = {"plant1": doors <= 4, "plant2": 2 * windows <= 12, "plant3": 3 * doors + 2 * windows <= 18}
+    constraints = [row.set_label(name) for name, row in rows.items()]
+    return cp.Problem(cp.Maximize(3 * doors + 5 * windows), constraints)
+
+
+def test_room_with_a_multiplier_is_told_of_a_point_that_is_not_optimal():
+    """At (4, 3) two windows of plant 2 are not used, so that it has 12 - 2 * 3 to spare."""
+    corner, duals = {"doors": 4, "windows": 3}, {"plant1": 0, "plant2": 1, "plant3": 1}
+    said = "Not optimal: the value is 27, and 36 is possible"
+    reason = "; plant2 has 6 to spare, yet its multiplier is 1."
+    assert str(pc.grade(plants(), corner, duals)) == f"{said}{reason}"
+    assert str(pc.grade(plants(), corner, duals | {"plant2": 0})) == f"{said}."
+    assert str(pc.grade(plants(), corner)) == f"{said}."
+    full = pc.grade(plants(), {"doors": 2, "windows": 6}, duals)
+    assert "to spare" not in str(full)
+    M, low = cp.Variable((2, 3), name="M"), np.array([[1.0, 2, 3], [4, 5, 6]])
+    squares = cp.Problem(cp.Minimize(cp.sum_squares(M)), [(low <= M).set_label("low")])
+    more = low + 6 * (low == 3)
+    assert "low[0, 2] has 6 to spare, yet its multiplier is 6." in str(pc.grade(squares, {"M": more}, {"low": 2 * low}))
+
+
+def test_the_proof_of_an_answer_says_whose_multipliers_it_has():
+    corner = {"doors": 4, "windows": 3}
+    for duals in (None, {"plant1": 0, "plant2": 1, "plant3": 1}):
+        told = pc.grade(plants(), corner, duals).proof.explain()
+        assert "plant2 0 (slack 6, the solver's multiplier 1.5)" in told
+        assert "The solver's multipliers, which are of an optimum, do not fit these values" in told
+        assert "came with the point" not in told
+    right = pc.grade(plants(), {"doors": 2, "windows": 6}).proof.explain()
+    assert "do not fit" not in right
+    assert "the solver's multiplier" in right
 
 
 def several():
