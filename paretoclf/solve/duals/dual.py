@@ -18,7 +18,7 @@ from paretoclf.solve.duals.dual_page import derivation_of, latex_of, text_of
 from paretoclf.solve.duals.elimination import simplified
 from paretoclf.solve.duals.recovery import Recovered, recovered
 from paretoclf.solve.duals.strong_duality import StrongDuality, strong_duality
-from paretoclf.solve.duals.weak_duality import WeakDuality, judged, weak_duality
+from paretoclf.solve.duals.weak_duality import WeakDuality, judged, judged_dual, weak_duality
 from paretoclf.solve.judging.cone_proof import is_problem
 from paretoclf.solve.judging.given_values import by_name, kept
 from paretoclf.solve.models.lazily import cp
@@ -154,7 +154,7 @@ class Dual:
             A point of the primal.
         y : dict from cvxpy.Variable, cvxpy.Constraint or str to array
             A point of the dual: by its variables, their names, or the labels of constraints. What is not given is
-            chosen, best for the dual.
+            chosen, best for the dual; where nothing fits, that is said, and there is no bound.
         tol : float
             Feasibility, relative to the terms of each constraint.
 
@@ -179,8 +179,9 @@ class Dual:
             renamed[part.name() if isinstance(part, cp.Variable) else str(part)] = value
         duals = by_name(renamed, own, "y")
         sense = 1 if isinstance(self.primal.objective, cp.Minimize) else -1
-        proofs = judged(self.primal, points, tol, "x"), judged(self.problem, duals, tol, "y")
-        return weak_duality(*proofs, sense, tol)
+        proof = judged(self.primal, points, tol, "x")
+        dual_proof, why = judged_dual(self.problem, duals, tol)
+        return weak_duality(proof, dual_proof, sense, tol, why)
 
     def primal_from(self, values: Mapping[Any, Any] | None = None) -> Recovered:
         """A primal point from multipliers: stationarity and complementary slackness, where they determine it.

@@ -14,6 +14,9 @@ from paretoclf.solve.judging.given_values import kept, solved
 from paretoclf.solve.judging.primal_and_dual import finite, held
 from paretoclf.solve.models.lazily import cp
 
+#: What the label of an equation of a dual begins with, before the name of a variable of the primal.
+COEFFICIENT = "coefficient of "
+
 
 @dataclass(frozen=True, repr=False)
 class WeakDuality:
@@ -47,13 +50,17 @@ class WeakDuality:
     __repr__ = __str__
 
 
+class NothingFits(InputError):
+    """Values of some variables beside which the others have none."""
+
+
 def judged(problem: cp.Problem, given: Mapping[str, Any], tol: float, argument: str) -> ProblemProof:
     """The judge's word on given values of some variables; the others are chosen, best for the objective.
 
     Raises
     ------
     InputError
-        If the others have no values beside these.
+        If the others have no values beside these; `NothingFits` where none are feasible.
     """
     variables = {v.name(): v for v in problem.variables()}
     missing = [name for name in variables if name not in given]
@@ -63,7 +70,8 @@ def judged(problem: cp.Problem, given: Mapping[str, Any], tol: float, argument: 
             fixed = [variables[name] == value for name, value in given.items() if name in variables]
             rest = solved(cp.Problem(problem.objective, [*problem.constraints, *fixed]))
             if rest.status not in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE):
-                raise InputError(
+                infeasible = rest.status in (cp.INFEASIBLE, cp.INFEASIBLE_INACCURATE)
+                raise (NothingFits if infeasible else InputError)(
                     f"{argument} must leave values to {', '.join(missing[:3])}, which were not given: with these "
                     f"numbers the problem is {rest.status}; give them all"
                 )
@@ -75,8 +83,52 @@ def judged(problem: cp.Problem, given: Mapping[str, Any], tol: float, argument: 
         return certify_problem(own, tol)
 
 
-def weak_duality(primal: ProblemProof, dual: ProblemProof, sense: int, tol: float) -> WeakDuality:
-    """The two proofs side by side."""
+def judged_dual(problem: cp.Problem, given: Mapping[str, Any], tol: float) -> tuple[ProblemProof, str]:
+    """The judge's word on some multipliers of a dual; where no others fit them, why, in words."""
+    try:
+        return judged(problem, given, tol, "y"), ""
+    except NothingFits:
+        with kept(problem):
+            chosen, why = _nearest(problem, given)
+        return judged(problem, {**given, **chosen}, tol, "y"), why
+
+
+def _nearest(problem: cp.Problem, given: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+    """Values of the other variables that miss the dual's equations by least, or 0; and which one they miss."""
+    variables = {v.name(): v for v in problem.variables()}
+    others = {v.id: v for name, v in variables.items() if name not in given}
+    zero = {v.name(): np.zeros(v.shape) for v in others.values()}
+    known = {name: np.asarray(value, dtype=float) for name, value in given.items()}
+    for name, value in known.items():
+        if variables[name].is_nonneg() and value.min(initial=0.0) < 0.0:
+            return zero, f"{name} must not be negative, and is {value.min():.4g}"
+    equations = [c for c in problem.constraints if str(c.label).startswith(COEFFICIENT)]
+    rows = [c for c in problem.constraints if not str(c.label).startswith(COEFFICIENT)]
+    fixed = [variables[name] == value for name, value in known.items()]
+    squares = sum((cp.sum_squares(c.expr) for c in equations), cp.Constant(0.0))
+    found = solved(cp.Problem(cp.Minimize(squares), [*rows, *fixed]))
+    if found.status not in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE):
+        return zero, ""
+    chosen = {v.name(): held(v) for v in others.values()}
+    missed = [(np.asarray(c.expr.value), c) for c in equations if others.keys() & _ids(c)]
+    if not missed:
+        return chosen, ""
+    value, equation = max(missed, key=lambda each: float(np.max(np.abs(each[0]), initial=0.0)))
+    at = np.unravel_index(int(np.argmax(np.abs(value))), value.shape)
+    place = str([int(k) for k in at]) if at else ""
+    own = [others[k] for k in others.keys() & _ids(equation)]
+    unfit = sorted(f"{v.name()}{' >= 0' if v.is_nonneg() else ''}" for v in own)
+    told = f"{equation.label}{place} is {float(value[at]):.4g}"
+    return chosen, f"no {' and '.join(unfit)} fits: the {told}"
+
+
+def _ids(constraint: Any) -> set[int]:
+    """The variables of a constraint."""
+    return {variable.id for variable in constraint.variables()}
+
+
+def weak_duality(primal: ProblemProof, dual: ProblemProof, sense: int, tol: float, why: str = "") -> WeakDuality:
+    """The two proofs side by side; ``why`` says more of a y that is not feasible."""
     values, feasible, missed = [], [], []
     for proof in (primal, dual):
         known = proof.certificate
@@ -86,6 +138,7 @@ def weak_duality(primal: ProblemProof, dual: ProblemProof, sense: int, tol: floa
         inside = known is not None and all(value <= tol for value in off.values())
         feasible.append(inside)
         missed.append("" if inside else f"{worst} is missed by {off.get(worst, np.nan):.2g} of its size")
+    missed[1] = why if missed[1] and why else missed[1]
     gap = sense * (values[0] - values[1]) if all(feasible) else np.inf
     if all(feasible):
         low, high = sorted((values[0], values[1])) if gap >= 0 else (values[1], values[0])

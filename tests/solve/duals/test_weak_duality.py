@@ -6,6 +6,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
+import paretoclf as pc
 from paretoclf.common.errors import InputError
 from paretoclf.solve.duals.weak_duality import judged, weak_duality
 
@@ -125,3 +126,36 @@ class TestJudged:
 
     def test_a_name_that_is_none_of_its_variables_does_not_matter(self):
         assert judged(self.two(), {"x": 3, "other": 5}, TOL, "x").certificate.primal_value == pytest.approx(8, abs=1e-6)
+
+
+def doors():
+    """max 3 x + 5 y with x <= 4, 2 y <= 12, 3 x + 2 y <= 18, x and y >= 0: 36; multipliers (0, 3/2, 1)."""
+    x, y = (cp.Variable(name=name, nonneg=True) for name in "xy")
+    rows = [(x <= 4).set_label("a"), (2 * y <= 12).set_label("b"), (3 * x + 2 * y <= 18).set_label("c")]
+    return cp.Problem(cp.Maximize(3 * x + 5 * y), rows)
+
+
+@pytest.mark.parametrize(
+    ("y", "words"),
+    [
+        ({"a": 0, "b": 0, "c": 2}, "no mu_y >= 0 fits: the coefficient of y is -1"),  # -5 + 2 . 2
+        ({"a": 1, "b": 3, "c": 0}, "no mu_x >= 0 fits: the coefficient of x is -2"),  # -3 + 1
+        ({"a": -1}, "lambda_a must not be negative, and is -1"),
+    ],
+)
+def test_where_no_multiplier_of_a_bound_fits_it_is_said_which_coefficient_is_wrong(y, words):
+    found = pc.dual(doors()).bound({"x": 1, "y": 1}, y)
+    assert str(found) == f"No bound: y is not feasible ({words})."
+    assert not found.dual_feasible
+    assert found.gap == np.inf
+
+
+def test_multipliers_of_bounds_that_are_left_out_are_chosen():
+    found = pc.dual(doors()).bound({"x": 2, "y": 6}, {"a": 0, "b": 1.5, "c": 1})
+    assert (found.primal_value, found.dual_value) == pytest.approx((36, 36), abs=1e-6)
+    assert pc.dual(doors()).bound({"x": 1, "y": 1}, {"a": 1, "b": 2}).dual_value == pytest.approx(4 + 24 + 18 * 2 / 3)
+    v = cp.Variable(3, name="v", nonneg=True)
+    dual = pc.dual(cp.Problem(cp.Minimize(np.array([1, 2, 3.0]) @ v), [(cp.sum(v) >= 1).set_label("mass")]))
+    far = dual.bound({"v": [1, 0, 0]}, {"mass": 2.5})
+    assert str(far) == "No bound: y is not feasible (no mu_v >= 0 fits: the coefficient of v[0] is -1.5)."
+    assert dual.bound({"v": [1, 0, 0]}, {"mass": 0.5}).dual_value == pytest.approx(0.5)
