@@ -25,7 +25,7 @@ from paretoclf.common.errors import InputError
 from paretoclf.common.files import reading
 from paretoclf.common.tolerances import STRANGERS
 from paretoclf.engine.reduction.program import beside_the_value, meant_by
-from paretoclf.path.base.point_rows import EVENTS
+from paretoclf.path.base.point_rows import EVENTS, column_of
 from paretoclf.path.programs.eps_path import ConePath
 from paretoclf.path.programs.problem_path import ProblemPath, trace_problem
 from paretoclf.proof.bands.band_proof import BandProof
@@ -175,8 +175,8 @@ def _on_path(path: ProblemPath | ConePath, given: Any, tol: float, between: bool
             f"solutions must have one of {known_names} and variables or constraints of the problem, "
             f"{', '.join(names + rows)}, got {', '.join(map(str, given))}"
         )
-    given = {keys[name]: each for name, each in given.items()}
     knots = real_array(given[at[0]], at[0]).ravel()
+    given = {key: given[name] for name, key in keys.items() if name not in at}
     if at[0] in moving and not of_places:
         first, last = (float(path.ends[k][at[0]]) for k in (0, 1))
         knots = (knots - first) / (last - first) + 0.0  # and not -0
@@ -192,11 +192,13 @@ def _on_path(path: ProblemPath | ConePath, given: Any, tol: float, between: bool
 def _columns(file: str, header: list[str], table: Array, path: ProblemPath | ConePath) -> dict[str, Array]:
     """A table of knots: t or the parameter, and the entries of variables and multipliers as ``x[0, 1]`` or ``x``.
 
-    What `point_rows` writes beside them is left out: parameters where there is t, and the value.
+    What `point_rows` writes beside them is left out: parameters where there is t, and the value. An entry that has the
+    name of a parameter is ``x:NAME`` or ``row:NAME``, as there.
     """
     column = {name: table[:, k] for k, name in enumerate(header)}
     parameters = [name for name in header if name == "t" or name in path.ends[0]]
     found = {name: column.pop(name) for name in dict.fromkeys(parameters)}
+    told = frozenset({"t", *path.ends[0]})
     if "t" in found:
         found = {"t": found["t"]}
         column.pop("value", None)
@@ -204,9 +206,10 @@ def _columns(file: str, header: list[str], table: Array, path: ProblemPath | Con
         for name, reading_of in readings.items():
             own = beside_the_value(name, kind)
             entries = [own + entry for entry in reading_of.entries]
+            entries = [entry if entry in column else f"{kind}:{entry}" for entry in entries]
             if all(entry in column for entry in entries):
                 values = np.stack([column.pop(entry) for entry in entries], axis=1)
-                found[own] = values.reshape(-1, *reading_of.shape)
+                found[column_of(own, kind, told)] = values.reshape(-1, *reading_of.shape)
     if column:
         raise InputError(f"{file}: column {next(iter(column))!r} is no entry of a variable or constraint")
     return found

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import numpy as np
 
-from paretoclf.engine.reduction.program import told_apart
+from paretoclf.engine.reduction.program import beside_the_value
 from paretoclf.path.base.path import OnSegments
 
 #: Column of what changes.
@@ -34,6 +34,8 @@ def entries(name: str, value: Any) -> Iterator[tuple[str, float]]:
 def point_rows(path: OnSegments) -> Iterator[dict[str, Any]]:
     """Write a row for each breakpoint: the numbers that move, the value, variables, multipliers, and what changes.
 
+    An entry whose name is that of another column is ``x:NAME``, or ``row:NAME``, as where it is given by name.
+
     Where a variable or a multiplier jumps there are two rows, to the left and to the right of the breakpoint. So
     between two rows with different t all of them move along straight lines.
 
@@ -49,25 +51,42 @@ def point_rows(path: OnSegments) -> Iterator[dict[str, Any]]:
     for event in path.events:
         changes.setdefault(float(event.t), []).append(f"{event.name} {event.after}")
     for t in path.breakpoints.tolist():
+        first = {**path._row(t), "value": path.value(t)}
+        taken = frozenset({*first, EVENTS})
         right, share = path._locate(t)
-        both = [_numbers(path, right, share.after, t)]
+        both = [_numbers(path, (right, share.after, t), taken)]
         before = int(path.t.searchsorted(t)) - 1
         if before >= 0 and before != right:
-            left = _numbers(path, before, 1.0, t)
+            left = _numbers(path, (before, 1.0, t), taken)
             if not _same(left, both[0]):
                 both.insert(0, left)
         said = "; ".join(dict.fromkeys(changes.get(t, ())))
         for numbers in both:
-            yield {**path._row(t), "value": path.value(t), **numbers, EVENTS: said}
+            yield {**first, **numbers, EVENTS: said}
 
 
-def _numbers(path: OnSegments, j: int, share: float, t: float) -> dict[str, float]:
-    """Entries of all variables and multipliers at a share of segment j."""
-    place = (j, np.array([share]), np.array([t]))
-    variables, duals = ({name: path._read(name, *place)[0] for name in own} for own in (path.variables, path.duals))
-    told = told_apart(None, variables, duals)
-    del told["value"]
-    return {entry: number for name, each in told.items() for entry, number in entries(name, each)}
+def column_of(entry: str, kind: str, taken: Collection[str]) -> str:
+    """Name the column of an entry of a variable (kind ``"x"``) or a row (``"row"``) beside columns of other names.
+
+    Examples
+    --------
+    >>> from paretoclf.path.base.point_rows import column_of
+    >>> column_of("wood", "row", {"t", "wood"}), column_of("chairs", "x", {"t", "wood"})
+    ('row:wood', 'chairs')
+    """
+    return f"{kind}:{entry}" if entry in taken else entry
+
+
+def _numbers(path: OnSegments, place: tuple[int, float, float], taken: Collection[str]) -> dict[str, float]:
+    """Entries of all variables and multipliers at a place: a segment, a share of it, and t."""
+    j, share, t = place
+    where, found = (j, np.array([share]), np.array([t])), dict[str, float]()
+    for kind, names in (("x", path.variables), ("row", path.duals)):
+        for name in names:
+            own = beside_the_value(name, kind)
+            for entry, number in entries(own, path._read(name, *where)[0]):
+                found[column_of(entry, kind, taken)] = number
+    return found
 
 
 def _same(left: dict[str, float], right: dict[str, float]) -> bool:
