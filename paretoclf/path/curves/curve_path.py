@@ -47,6 +47,9 @@ _MOST = 3000
 #: What is proved anew of a file may be wider than it says by this factor: another processor rounds otherwise.
 _ROOM = 1.01
 
+#: So many stretches of chords are said where a path is printed.
+_SAID = 3
+
 #: An entry of less than this share of the largest of its variable is 0 in events.
 _ZERO = 1e-8
 
@@ -81,7 +84,8 @@ class CurveStretch:
     start, stop : float
         Where it is.
     smooth : bool
-        Whether its pieces are polynomials of degree 8; else they are chords, as no smooth branch was found.
+        Whether its pieces are polynomials of degree 8; else they are chords, as no smooth branch was found, and what
+        changes there is not resolved.
     pieces : int
     width : float
         How close both bounds of the optimal value are, proved, relative to it.
@@ -284,15 +288,27 @@ class CurvePath(Scored):
 
     @cached_property
     def events(self) -> tuple[Event, ...]:
-        """Changes at the ends of pieces: of named inequalities and cones, and of entries that become 0 or leave it.
+        """Changes where smooth pieces meet: of named inequalities and cones, and of entries that become 0 or leave it.
 
-        They were found, by Newton's method and a solver behind each: they are no part of what is proved.
+        They were found, by Newton's method and a solver behind each: they are no part of what is proved. What changes
+        in a stretch of chords has no place that is known, and is not among them: `stretches` says where that is so.
         """
+        return tuple(event for t in self._places for event in self._named_changes(t))
+
+    @property
+    def _unresolved(self) -> tuple[tuple[float, float], ...]:
+        """Ends of each stretch of chords: what changes between them is not known."""
+        return tuple((each.start, each.stop) for each in self.stretches if not each.smooth)
+
+    @property
+    def _places(self) -> list[float]:
+        """Places of changes that have a smooth piece on both sides."""
         found = []
         for t in dict.fromkeys(change.t for change in self.changes):
-            named = self._named_changes(t)
-            found += named or [self._unnamed(change) for change in self.changes if change.t == t]
-        return tuple(found)
+            after = int(np.searchsorted(self.t, t, side="right")) - 1
+            if self.smooth[after] and self.smooth[max(after - 1, 0)]:
+                found.append(t)
+        return found
 
     def _named_changes(self, t: float) -> list[Event]:
         """Events at t that have the user's names."""
@@ -308,10 +324,6 @@ class CurvePath(Scored):
                 words = ("0", "not 0") if before[place] else ("not 0", "0")
                 found.append(self._event(t, name + entries[place], *words))
         return found
-
-    def _unnamed(self, change: CurveEvent) -> Event:
-        """Event of what CVXPY added."""
-        return self._event(change.t, self.program.row_name(change.row), *self._words(change))
 
     def _event(self, t: float, name: str, before: str, after: str) -> Event:
         return Event(t, name, before, after, parameters=self.parameters(t))
@@ -369,9 +381,12 @@ class CurvePath(Scored):
     def __repr__(self) -> str:
         chords = len(self.smooth) - sum(self.smooth)
         of_chords = f", {chords} of them chords" if chords else ""
+        stretches = [f"t = {start:.6g} and {stop:.6g}" for start, stop in self._unresolved[:_SAID]]
+        more = " and elsewhere" if len(self._unresolved) > _SAID else ""
+        unresolved = f", not resolved between {', '.join(stretches)}{more}" if stretches else ""
         return (
             f"CurvePath({self._how_far()}, within {self.eps:.1e} everywhere, {len(self.pieces)} pieces{of_chords}, "
-            f"{len(dict.fromkeys(change.t for change in self.changes))} events)"
+            f"{len({event.t for event in self.events})} events{unresolved})"
         )
 
 

@@ -122,6 +122,24 @@ def test_stretches_say_how_they_were_found_and_how_close_they_are():
     assert "1 of them chords" in repr(mixed)
 
 
+def test_events_beside_chords_are_not_resolved_and_nothing_that_cvxpy_added_is_named():
+    """The same path with one of its pieces said to be a chord: an event at an end of it is not said any more."""
+    path = traced("square_root_lasso")
+    ends = {event.t for event in path.events}
+    piece = next(j for j, each in enumerate(path.pieces) if each.start in ends)
+    one = path.pieces[piece]
+    mixed = replace(path, smooth=tuple(j != piece for j in range(len(path.pieces))))
+    assert {event.t for event in mixed.events} == ends - {one.start, one.stop}
+    assert f"{len({event.t for event in mixed.events})} events, not resolved between t = " in repr(mixed)
+    assert f"t = {one.start:.6g} and {one.stop:.6g}" in repr(mixed)
+    assert "not resolved" not in repr(path)
+    chords = replace(path, smooth=(False,) * len(path.pieces))
+    assert chords.events == ()
+    assert repr(chords).endswith("0 events, not resolved between t = 0 and 1)")
+    for name in LINES:
+        assert not any("auxiliary" in str(event) for event in traced(name).events)
+
+
 def test_the_proof_is_that_of_the_program_and_the_pieces_alone():
     path = traced("robust_svm")
     again = replace(path)  # without what the search has computed
