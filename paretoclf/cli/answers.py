@@ -12,7 +12,7 @@ import sys
 from collections.abc import Mapping
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from paretoclf.cli.lesson import all_sheets, cells_of, text_of, without_solutions
 from paretoclf.cli.pairs import named, read_list
@@ -23,11 +23,21 @@ from paretoclf.solve.judging.cone_proof import is_problem
 NAME = "exercises"
 
 
-def exercises_of(where: str) -> dict[str, Any]:
-    """Problems by name, of a sheet or of a Python file, where a pair with a solution may stand for its problem."""
+class Exercise(NamedTuple):
+    """A problem, and whether its multipliers are asked for."""
+
+    problem: Any
+    multipliers: bool
+
+
+def exercises_of(where: str) -> dict[str, Exercise]:
+    """Exercises by name, of a sheet or of a Python file, where a pair with a solution may stand for its problem.
+
+    Multipliers are not asked for where there is no constraint, or where the solution beside a problem is values alone.
+    """
     words = "a list of problems"
     given = _of_sheet(where) if where in all_sheets() else read_list(where, "EXERCISE", NAME, words)
-    found = named(given, NAME, words)
+    found = list(named(given, NAME, words))
     problems = {name: given[0] if isinstance(given, tuple | list) and given else given for name, given in found}
     if not problems:
         raise InputError(f"{NAME} must be {words}, or a dict by their names, got none in {where}")
@@ -39,7 +49,13 @@ def exercises_of(where: str) -> dict[str, Any]:
         unset = [parameter.name() for parameter in problem.parameters() if parameter.value is None]
         if unset:
             raise InputError(f"{where}, exercise {name}: parameters must have values, {unset[0]} has none")
-    return problems
+    alone = {name for name, each in found if isinstance(each, tuple | list) and _without_multipliers(*each[1:])}
+    return {name: Exercise(each, bool(each.constraints) and name not in alone) for name, each in problems.items()}
+
+
+def _without_multipliers(*solution: Any) -> bool:
+    """Whether a solution beside a problem is values by name, and nothing else."""
+    return len(solution) == 1 and isinstance(solution[0], Mapping)
 
 
 def _of_sheet(name: str) -> Any:
@@ -80,7 +96,7 @@ def left_by(file: Path, exercises: str) -> dict[str, Any]:
     duals = {str(name): given["dual"] for name, given in answers.items() if _has_dual(given)}
     numbers = {str(name): given for name, given in answers.items() if not _has_dual(given)}
     problems = exercises_of(exercises) if duals else {}
-    judged = {name: _judged(problems[name], dual) for name, dual in duals.items() if name in problems}
+    judged = {name: _judged(problems[name].problem, dual) for name, dual in duals.items() if name in problems}
     return {"answers": numbers, "duals": judged, "error": error}
 
 

@@ -6,7 +6,7 @@ import argparse
 import json
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -23,10 +23,11 @@ from paretoclf.common.progress import counted
 #: Files that are submissions: the first two are run, the last is read.
 SUFFIXES = (".py", ".ipynb", ".json")
 
-#: Points of right values and of right multipliers; a claim, a ray or a dual has those of both.
+#: Points of right values and of right multipliers; a claim, a ray or a dual has those of both. Where multipliers are
+#: not asked for, right values are all.
 VALUES, MULTIPLIERS = 2, 1
 
-COLUMNS = ("student", "exercise", "points", "verdict", "sentence")
+COLUMNS = ("student", "exercise", "points", "of", "verdict", "sentence")
 
 
 class _Left(NamedTuple):
@@ -45,9 +46,10 @@ def run_grade(args: argparse.Namespace) -> int:
     rows = []
     for student, file in counted(submissions.items(), "submissions", len(submissions), None):
         left = _left_of(file, args.exercise, seconds)
-        for name, problem in exercises.items():
+        for name, (problem, multipliers) in exercises.items():
+            of = VALUES + MULTIPLIERS * multipliers
             verdict, sentence, points = _judged(name, problem, left, options)
-            row = (student, name, points, verdict, " ".join(sentence.split()))
+            row = (student, name, min(points, of), of, verdict, " ".join(sentence.split()))
             rows.append(dict(zip(COLUMNS, row, strict=True)))
     if args.csv:
         write_csv(args.csv, rows)
@@ -56,8 +58,14 @@ def run_grade(args: argparse.Namespace) -> int:
         return 0
     print(text_table(rows, COLUMNS))
     right = sum(row["verdict"] in ("right", "same value") for row in rows)
-    print(f"{len(submissions)} submissions, {len(exercises)} exercises: {right} of {len(rows)} answers are right")
+    counted_up = f"{_count(submissions, 'submission')}, {_count(exercises, 'exercise')}"
+    print(f"{counted_up}: {right} of {_count(rows, 'answer')} {'is' if len(rows) == 1 else 'are'} right")
     return 0
+
+
+def _count(things: Sized, name: str) -> str:
+    """How many there are, in words."""
+    return f"{len(things)} {name}{'' if len(things) == 1 else 's'}"
 
 
 def submissions_in(folder: Path) -> dict[str, Path | str]:

@@ -149,10 +149,50 @@ def test_one_that_does_not_end_is_stopped_and_the_others_are_judged(folder, caps
         "student": "ada",
         "exercise": "split",
         "points": 3,
+        "of": 3,
         "verdict": "right",
         "sentence": "Right: the values are optimal (value 0.625), and the multipliers prove it.",
     }
     assert [row["sentence"] for row in rows[4:]] == ["stopped: it took more than 0.5 s"] * 4
+
+
+def test_where_no_multipliers_are_asked_for_right_values_are_all(folder, capsys):
+    """An exercise with values alone, one without constraints, and two others; answers without and with multipliers."""
+    exercise = """
+import cvxpy as cp
+
+x = cp.Variable(2, name="x")
+mass, low = (cp.sum(x) == 1).set_label("mass"), (x[0] >= 0.75).set_label("low")
+problem = cp.Problem(cp.Minimize(cp.sum_squares(x)), [mass, low])
+exercises = {
+    "values": (problem, {"x": [0.75, 0.25]}),
+    "free": cp.Problem(cp.Minimize(cp.sum_squares(x - 1))),
+    "both": (problem, {"x": [0.75, 0.25]}, {"mass": -0.5, "low": 1}),
+    "bare": problem,
+}
+"""
+    free = {"values": {"x": [1, 1]}}
+    ada = {name: {"values": SPLIT["values"]} for name in ("values", "both", "bare")} | {"free": free}
+    ben = dict.fromkeys(("values", "both", "bare"), SPLIT) | {"free": free | {"duals": {}}}
+    files = {"ada.json": json.dumps(ada), "ben.json": json.dumps(ben)}
+    assert main(["grade", *folder(files, exercise), "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert [(row["points"], row["of"]) for row in rows] == [
+        (2, 2),
+        (2, 2),
+        (2, 3),
+        (2, 3),
+        (2, 2),
+        (2, 2),
+        (3, 3),
+        (3, 3),
+    ]
+
+
+def test_one_of_a_kind_is_counted_in_the_singular(folder, capsys):
+    exercise = "import cvxpy as cp\nx = cp.Variable(name='x')\nexercises = [cp.Problem(cp.Minimize(x), [x >= 1])]"
+    assert main(["grade", *folder({"ada.json": '{"0": {"values": {"x": 1}}}'}, exercise)]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "1 submission, 1 exercise: 1 of 1 answer is right"
 
 
 def test_a_verdict_on_a_dual_cannot_be_handed_in(folder, capsys):
