@@ -6,9 +6,9 @@ the points of a sweep. Whoever chooses or judges on samples that were held out a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -27,12 +27,22 @@ T = TypeVar("T")
 Trainer = Callable[[Rows], Callable[[Rows], T]]
 
 
+class Splitter(Protocol):
+    """What splits samples as scikit-learn does."""
+
+    def split(self, X: Any, y: Any = None) -> Iterable[tuple[Any, Any]]:
+        """Training and test rows of each fold."""
+
+
+#: How many folds, or which ones.
+GivenFolds = int | Splitter | Iterable[tuple[Any, Any]]
+
+
 def folds_of(y: Array, folds: Any, rng: Rng) -> list[tuple[Rows, Rows]]:
     """Training and test rows of each fold; InputError where a class is too small for so many, or a fold is empty."""
     if isinstance(folds, int | np.integer):
         return _stratified(y, _checked(y, folds), check_seed(rng))
-    every = np.arange(y.size)
-    parts = [(every[train], every[test]) for train, test in folds]
+    parts = given_parts(y, folds)
     if not parts:
         raise InputError("folds must be at least one (train, test), got none")
     for k, (train, test) in enumerate(parts):
@@ -41,6 +51,21 @@ def folds_of(y: Array, folds: Any, rng: Rng) -> list[tuple[Rows, Rows]]:
         if np.unique(y[train]).size < 2:
             raise InputError(f"folds[{k}] must train on both classes, got {train.size} samples of one or none")
     return parts
+
+
+def given_parts(y: Array, folds: Any) -> list[tuple[Rows, Rows]]:
+    """Training and test rows that are given as index arrays, or by a splitter of scikit-learn."""
+    every = np.arange(y.size)
+    if hasattr(folds, "split") and not isinstance(folds, str | Iterable):
+        try:
+            folds = list(folds.split(every, y))
+        except (TypeError, ValueError) as error:
+            raise InputError(f"folds must be a splitter that splits by X and y, or its .split(...): {error}") from None
+    if isinstance(folds, str) or not isinstance(folds, Iterable):
+        raise InputError(
+            f"folds must be a number, a splitter such as KFold(5), or pairs (train, test), got {folds!r:.100}"
+        )
+    return [(every[train], every[test]) for train, test in folds]
 
 
 def outer_folds(y: Array, folds: int, repeats: int, rng: Rng) -> list[list[tuple[Rows, Rows, int]]]:

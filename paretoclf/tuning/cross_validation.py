@@ -5,7 +5,7 @@ What has no exact path is cross-validated over a grid: one sweep for each fold.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any, overload
@@ -24,7 +24,7 @@ from paretoclf.problem.samples import check_samples
 from paretoclf.roc.empirical.nested import ByValidation, NestedRoc, nested_rocs
 from paretoclf.roc.error_curve import ErrorCurve
 from paretoclf.roc.error_surface import ErrorSurface
-from paretoclf.roc.folds import FoldSamples, Part, Rows, folds_of, held_out
+from paretoclf.roc.folds import FoldSamples, GivenFolds, Part, Rows, folds_of, held_out
 from paretoclf.roc.grid import GridErrorCurve, grid_errors
 from paretoclf.roc.of_path import Vary, check_vary, symmetric_t
 from paretoclf.roc.scores import PathScores
@@ -35,7 +35,7 @@ def cross_validated_errors(
     svm: Weighted,
     start: Any,
     stop: Any,
-    folds: int | Iterable[tuple[Any, Any]] = 5,
+    folds: GivenFolds = 5,
     *,
     rng: Rng = 0,
     transformer: Any = None,
@@ -52,8 +52,8 @@ def cross_validated_errors(
         The whole problem: samples, labels, weights and kernel; with ``low_rank``, each fold is given the same rank.
     start, stop : Costs, pair (C_plus, C_minus), or SampleCosts
         The line, as for `trace`; each fold gets its own samples' costs.
-    folds : int or iterable of (train, test)
-        How many stratified, shuffled folds; or index arrays, such as of a scikit-learn splitter.
+    folds : int, splitter or iterable of (train, test)
+        How many stratified, shuffled folds; or a splitter of scikit-learn, or index arrays.
     rng : int or numpy.random.Generator
         Seed of the folds.
     transformer : scikit-learn transformer, optional
@@ -87,7 +87,7 @@ def cross_validated_surface(
     svm: Weighted,
     start: Any,
     stop: Any,
-    folds: int | Iterable[tuple[Any, Any]] = 5,
+    folds: GivenFolds = 5,
     *,
     rng: Rng = 0,
     transformer: Any = None,
@@ -134,7 +134,7 @@ def cross_validated_sweep(
     make: Callable[[Any, Array], Any],
     X: Any,
     y: Any,
-    folds: int | Iterable[tuple[Any, Any]] = 5,
+    folds: GivenFolds = 5,
     *,
     rng: Rng = 0,
     transformer: Any = None,

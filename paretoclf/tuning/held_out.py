@@ -7,7 +7,7 @@ minimum is that of the pieces' vertices and ends: nothing is searched.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ import numpy as np
 from paretoclf.common.checks import Array, Rng, check_count, check_matrix, check_rng, real_array
 from paretoclf.common.errors import InputError
 from paretoclf.path.tracing import trace
+from paretoclf.roc.folds import GivenFolds, given_parts
 
 
 class LeastLoss(NamedTuple):
@@ -95,7 +96,7 @@ def cross_validated_loss(
     build: Callable[[Any], tuple[Any, Any, Any]],
     X: Any,
     y: Any,
-    folds: int | Iterable[tuple[Any, Any]] = 5,
+    folds: GivenFolds = 5,
     *,
     coef: str = "w",
     intercept: str | None = None,
@@ -112,8 +113,8 @@ def cross_validated_loss(
         Features of all samples.
     y : array of shape (n,)
         Targets.
-    folds : int or iterable of (train, test)
-        How many shuffled folds; or index arrays, such as of a scikit-learn splitter.
+    folds : int, splitter or iterable of (train, test)
+        How many shuffled folds; or a splitter of scikit-learn, or index arrays.
     coef, intercept : str
         Names of the variables that are the coefficients, of shape (d,), and the intercept, if there is one.
     rng : int or numpy.random.Generator
@@ -143,7 +144,7 @@ def cross_validated_loss(
     y = real_array(y, "y")
     if y.shape != (len(X),):
         raise InputError(f"y must have one target per row of X, {len(X)}, got shape {y.shape}")
-    parts = _parts(len(X), folds, rng)
+    parts = _parts(y, folds, rng)
     paths, residuals = [], []
     for train, test in parts:
         path = trace(*build(train))
@@ -176,16 +177,16 @@ def _the_parameter(path: Any) -> tuple[str, tuple[float, float]]:
     return name, (float(start[name]), float(stop[name]))
 
 
-def _parts(n: int, folds: Any, rng: Rng) -> list[tuple[Any, Any]]:
+def _parts(y: Array, folds: Any, rng: Rng) -> list[tuple[Any, Any]]:
     """Training and test rows of each fold."""
-    every = np.arange(n)
+    n = y.size
     if isinstance(folds, int | np.integer):
         count = check_count(folds, "folds", 2)
         if count > n:
             raise InputError(f"folds must be at most the number of samples, {n}, got {count}")
         tests = np.array_split(check_rng(rng).permutation(n), count)
-        return [(np.setdiff1d(every, test), np.sort(test)) for test in tests]
-    parts = [(every[train], every[test]) for train, test in folds]
+        return [(np.setdiff1d(np.arange(n), test), np.sort(test)) for test in tests]
+    parts = given_parts(y, folds)
     if not parts or not all(train.size and test.size for train, test in parts):
         raise InputError("folds must be at least one (train, test), each with samples to train on and to test")
     return parts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -32,7 +32,7 @@ from paretoclf.problem.nu import to_asymmetry
 from paretoclf.problem.samples import check_samples
 from paretoclf.proof.verdicts.solution import Solution
 from paretoclf.roc.criteria import Criterion, Minimax, NeymanPearson
-from paretoclf.roc.folds import FoldSamples, folds_of
+from paretoclf.roc.folds import FoldSamples, GivenFolds, folds_of
 from paretoclf.tuning.bandwidths import bandwidth_grid, warn_of_bandwidths
 from paretoclf.tuning.cost_plane import plane_errors
 from paretoclf.tuning.error_arrays import CountGrid, CrossValidation, ErrorArrays, count_errors
@@ -243,8 +243,8 @@ class Tuning:
         feasible nu.
     smoothing : "auto", "none", "2d", "3d", GaussianWindow or MedianWindow
         How both rates are smoothed before the criterion is formed. ``"auto"``: ``"3d"`` where there is a grid.
-    folds : int or iterable of (train, test)
-        How many stratified, shuffled folds; or index arrays.
+    folds : int, splitter or iterable of (train, test)
+        How many stratified, shuffled folds; or a splitter of scikit-learn, or index arrays.
     delta : float, optional
         For `NeymanPearson`: guarantee that the false positive rate is above alpha with probability at most delta.
         Part of the negatives is left out, and the threshold is set on them (`guaranteed`).
@@ -268,7 +268,7 @@ class Tuning:
     nu_plus: Any = 50
     nu_minus: Any = None
     smoothing: Any = "auto"
-    folds: int | Iterable[tuple[Any, Any]] = 5
+    folds: GivenFolds = 5
     delta: float | None = None
     left_out: float = 0.5
     costs: tuple[float, float] = (0.01, 10.0)

@@ -6,11 +6,13 @@ import os
 
 import numpy as np
 import pytest
+from sklearn.model_selection import GroupKFold, KFold, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
 import paretoclf as pc
 from examples.papers.bach2006_population import PAIRS
-from paretoclf.roc.folds import outer_folds, validation_folds
+from paretoclf.common.errors import InputError
+from paretoclf.roc.folds import folds_of, outer_folds, validation_folds
 
 
 def test_a_multiplier_that_enters_below_a_small_cap_is_stored_in_its_box():
@@ -36,3 +38,24 @@ def test_slacks_of_rounding_are_no_cost_where_all_costs_are_large_against_the_va
     assert path.proof.passes()
     assert path.at(1.0).certificate.passes()
     assert path.value(1.0) == pytest.approx(2 * 0.005 * np.count_nonzero(svm.y < 0), rel=1e-8)
+
+
+@pytest.mark.parametrize("splitter", [KFold(3), StratifiedKFold(3, shuffle=True, random_state=1)])
+def test_a_splitter_is_taken_as_its_split_is(splitter):
+    X, y = np.arange(24.0).reshape(12, 2), np.tile([-1.0, 1.0], 6)
+    for own, theirs in zip(folds_of(y, splitter, 0), splitter.split(X, y), strict=True):
+        assert all(map(np.array_equal, own, theirs))
+
+
+@pytest.mark.parametrize(
+    ("folds", "words"),
+    [
+        (GroupKFold(3), "folds must be a splitter that splits by X and y, or its .split(...): The 'groups' parameter"),
+        (2.5, "folds must be a number, a splitter such as KFold(5), or pairs (train, test), got 2.5"),
+        ("5", "folds must be a number, a splitter such as KFold(5), or pairs (train, test), got '5'"),
+    ],
+)
+def test_what_gives_no_folds_is_refused(folds, words):
+    with pytest.raises(InputError) as error:
+        folds_of(np.tile([-1.0, 1.0], 6), folds, 0)
+    assert str(error.value).startswith(words)

@@ -39,6 +39,9 @@ def test_the_loss_is_that_of_fits_by_cvxpy_on_each_fold():
             w, b = (problem.var_dict[name].value for name in ("w", "b"))
             total += ((y[test] - X[test] @ w - b) ** 2).sum()
         assert loss.value(lam=lam) == pytest.approx(total / len(y), rel=1e-6)
+    assert pc.tuning.cross_validated_loss(builder(X, y), X, y, splitter, intercept="b").value(lam=0.7) == loss.value(
+        lam=0.7
+    )
 
 
 def test_the_minimum_is_below_all_of_a_dense_grid_and_attained():

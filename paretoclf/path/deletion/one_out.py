@@ -135,8 +135,8 @@ def leave_one_out(
         with the same ones, as anybody would. Their caps are shares of n, so all of them move, and every part is traced.
     groups : array of shape (n,), optional
         Samples of one value are left out together.
-    cv : int or iterable of (train, test), optional
-        So many stratified, shuffled folds in place of groups, or index arrays, such as of a scikit-learn splitter:
+    cv : int, splitter or iterable of (train, test), optional
+        So many stratified, shuffled folds in place of groups, a splitter of scikit-learn, or index arrays:
         each sample is tested once, and trained on everywhere else.
     rng : int or numpy.random.Generator
         Seed of the folds.
