@@ -23,14 +23,14 @@ from paretoclf.solve.judging.cone_proof import is_problem
 NAME = "exercises"
 
 
-class Exercise(NamedTuple):
+class Asked(NamedTuple):
     """A problem, and whether its multipliers are asked for."""
 
     problem: Any
     multipliers: bool
 
 
-def exercises_of(where: str) -> dict[str, Exercise]:
+def exercises_of(where: str) -> dict[str, Asked]:
     """Exercises by name, of a sheet or of a Python file, where a pair with a solution may stand for its problem.
 
     Multipliers are not asked for where there is no constraint, or where the solution beside a problem is values alone.
@@ -50,7 +50,7 @@ def exercises_of(where: str) -> dict[str, Exercise]:
         if unset:
             raise InputError(f"{where}, exercise {name}: parameters must have values, {unset[0]} has none")
     alone = {name for name, each in found if isinstance(each, tuple | list) and _without_multipliers(*each[1:])}
-    return {name: Exercise(each, bool(each.constraints) and name not in alone) for name, each in problems.items()}
+    return {name: Asked(each, bool(each.constraints) and name not in alone) for name, each in problems.items()}
 
 
 def _without_multipliers(*solution: Any) -> bool:

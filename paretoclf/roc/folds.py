@@ -28,7 +28,7 @@ Trainer = Callable[[Rows], Callable[[Rows], T]]
 
 
 class Splitter(Protocol):
-    """What splits samples as scikit-learn does."""
+    """Splitter of samples, as scikit-learn has them."""
 
     def split(self, X: Any, y: Any = None) -> Iterable[tuple[Any, Any]]:
         """Training and test rows of each fold."""

@@ -173,7 +173,7 @@ class Sweep(Tabular, Sequence[Solution]):
         return max((worst(c) for c in self.certificates), default=0.0)
 
     def _rows(self) -> Iterator[dict[str, Any]]:
-        """One for each solution: parameters, bounds, gap, residual, intercept, and who found it."""
+        """One for each solution: parameters, bounds, gap, residual, intercept (or a problem's variables), and who."""
         for s in self.solutions:
             yield s.summary()
 
@@ -334,6 +334,10 @@ class _SweepTask:
             solutions = [formulation.uncertified(claim) for claim in claims]
         else:
             solutions = formulation.complete_many(claims)
+        if isinstance(formulation, GivenProblem):
+            from paretoclf.solve.problem_solution import with_variables  # few sweeps are of a problem
+
+            solutions = with_variables(solutions, formulation)
         for solution in solutions:
             _ = solution.certificate  # some are computed when first asked for
         seconds = {stage: sum(s.timing.get(stage, 0.0) for s in solutions) for stage in ("solve", "polish")}

@@ -61,3 +61,28 @@ def test_other_parameters_need_values_and_vectors_are_not_swept():
     b.value = 1.0
     with pytest.raises(pc.InputError, match="minimise minus the objective"):
         pc.sweep(cp.Problem(cp.Maximize(-cp.square(x[0]) + b * x[0])), {b: [1.0]})
+
+
+def test_a_table_of_a_problem_has_its_variables_and_no_intercept():
+    """min |x - a|^2 + s^2 + c s with a = (1, 2): x = a, s = -c / 2; names that the table has give way."""
+    x, s = cp.Variable(2, name="x"), cp.Variable(name="source")
+    M, c = cp.Variable((1, 2), name="M"), cp.Parameter(name="c")
+    goal = cp.sum_squares(x - [1, 2]) + s**2 + c * s + cp.sum_squares(M - 3)
+    sweep = pc.sweep(cp.Problem(cp.Minimize(goal), [x >= 0]), {c: [0.0, 2.0]}, progress=False)
+    frame = sweep.to_frame()
+    entries = ["x[0]", "x[1]", "variable source", "M[0, 0]", "M[0, 1]"]
+    assert [*frame] == ["c", "lower", "upper", "gap", "residual", *entries, "source"]
+    np.testing.assert_allclose(frame[entries], [[1, 2, 0, 3, 3], [1, 2, -1, 3, 3]], atol=1e-6)
+    assert {*frame["source"]} == {"CLARABEL"}
+    variables = sweep[1].variables
+    assert [*variables] == ["x", "source", "M"]
+    np.testing.assert_allclose(variables["M"], [[3, 3]], atol=1e-6)
+    np.testing.assert_allclose(sweep[:1][0].variables["x"], [1, 2], atol=1e-6)
+
+
+def test_a_table_of_a_problem_with_an_intercept_has_it_once():
+    w, b, c = cp.Variable(2, name="w"), cp.Variable(name="b"), cp.Parameter(name="c")
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(w - 1) + cp.square(b - c)))
+    frame = pc.sweep(problem, {c: [0.0, 2.0]}, progress=False).to_frame()
+    assert [*frame] == ["c", "lower", "upper", "gap", "residual", "w[0]", "w[1]", "b", "source"]
+    np.testing.assert_allclose(frame["b"], [0, 2], atol=1e-6)

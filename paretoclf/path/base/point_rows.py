@@ -9,26 +9,13 @@ import numpy as np
 
 from paretoclf.engine.reduction.program import beside_the_value
 from paretoclf.path.base.path import OnSegments
+from paretoclf.solve.entries import entries
 
 #: Column of what changes.
 EVENTS = "events"
 
 #: Numbers on both sides of a breakpoint that differ by less, relative to the largest, are one.
 _ROUNDED = 1e-9
-
-
-def entries(name: str, value: Any) -> Iterator[tuple[str, float]]:
-    """Name and number of each entry of a variable or of multipliers: ``x[0]``, ``x[0, 1]``; of a number its name.
-
-    Examples
-    --------
-    >>> from paretoclf.path.base.point_rows import entries
-    >>> list(entries("x", [3.0, 4.0])), list(entries("cap", 2.0))
-    ([('x[0]', 3.0), ('x[1]', 4.0)], [('cap', 2.0)])
-    """
-    own = np.asarray(value, dtype=np.float64)
-    for index, number in zip(np.ndindex(*own.shape), own.ravel().tolist(), strict=True):
-        yield (f"{name}[{', '.join(map(str, index))}]" if index else name), number
 
 
 def point_rows(path: OnSegments) -> Iterator[dict[str, Any]]:

@@ -25,7 +25,7 @@ def free_letters(taken: Collection[str]) -> dict[str, str]:
 
 
 def free_suffix(suffix: str, heads: Collection[str], taken: Collection[str]) -> str:
-    """What stands behind ``lambda_`` in a multiplier's name: that of its constraint, or ``of_`` and that."""
+    """The part of a multiplier's name behind ``lambda_``: the name of its constraint, or ``of_`` and that."""
     while any(f"{head}_{suffix}" in taken for head in heads):
         suffix = f"of_{suffix}"
     return suffix
