@@ -279,7 +279,7 @@ def judge_beside(
             raise InputError(f"duals must be of constraints whose multiplier is known, {known}, got {name!r:.100}")
         theirs[name] = _at_knots(value, name, (knots.size, *path.program.all_multipliers[name].shape))
     places = _places(knots, path.breakpoints if between else None)
-    places = _Beside(path, given, tol).with_kinks(places)
+    places = _TheirPath(path, given, tol).with_kinks(places)
     tried, dual = [], []
     for t_here, piece, share in places:
         tried.append(source.tried(t_here, _on_piece(given, piece, share)))
@@ -389,8 +389,8 @@ def _places(knots: Array, breakpoints: Array | None) -> list[Place]:
     return found
 
 
-class _Beside(NamedTuple):
-    """Somebody's points beside a path: excess that is not relative to anything, and what of it is too little to see."""
+class _TheirPath(NamedTuple):
+    """Path of somebody beside a proved one: its excess, not relative to anything, and where it has kinks."""
 
     path: ProblemPath | ConePath
     given: Mapping[str, Any]
@@ -404,7 +404,7 @@ class _Beside(NamedTuple):
         return float(self.path.program.sense * (source.sign * objective - self.path.value(t)))
 
     def unseen(self, t: float) -> float:
-        """What is within the tolerance at t, or unknown."""
+        """Return what is within the tolerance at t, or unknown."""
         at = np.array([t])
         (scale,) = scales_along(self.path, at, np.array([self.path.value(t)]))
         return self.tol * scale.size + 2.0 * float(_uncertainty(self.path, at)[0])
