@@ -1,7 +1,7 @@
 """The one entry to engines: the exact path of any `ParametricQP`, in C++ or by `paretoclf.engine.textbook`.
 
 A box whose P is an operator is followed by the core that is made for boxes, where there is one; so is a large problem
-that is a box in another form (`paretoclf.engine.hidden_boxes`).
+that is a box in another form (``engine/hidden_boxes.py``).
 
 A problem in doubles is followed in units in which its numbers are of one size. Where rounding errors leave open how it
 goes on, it is followed again: with every step computed afresh, with all solutions in twice the precision, from another
