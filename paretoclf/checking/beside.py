@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -279,10 +279,17 @@ def judge_beside(
             raise InputError(f"duals must be of constraints whose multiplier is known, {known}, got {name!r:.100}")
         theirs[name] = _at_knots(value, name, (knots.size, *path.program.all_multipliers[name].shape))
     places = _places(knots, path.breakpoints if between else None)
-    places = _TheirPath(path, given, tol).with_kinks(places)
-    tried, dual = [], []
+
+    @cache
+    def tried_at(place: Place) -> tuple[float, float]:
+        """Objective and largest violation of the judged path; a place is looked at more than once."""
+        t_here, piece, share = place
+        objective, violation = source.tried(t_here, _on_piece(given, piece, share))
+        return objective, violation
+
+    places = _TheirPath(path, tried_at, tol).with_kinks(places)
+    tried, dual = [tried_at(place) for place in places], []
     for t_here, piece, share in places:
-        tried.append(source.tried(t_here, _on_piece(given, piece, share)))
         dual.append(_dual_error(path, t_here, _on_piece(theirs, piece, share)) if theirs else 0.0)
     objective, violation = np.array(tried).T
     at = np.array([t_here for t_here, _, _ in places])
@@ -393,15 +400,13 @@ class _TheirPath(NamedTuple):
     """Path of somebody beside a proved one: its excess, not relative to anything, and where it has kinks."""
 
     path: ProblemPath | ConePath
-    given: Mapping[str, Any]
+    tried_at: Callable[[Place], tuple[float, float]]
     tol: float
 
     def excess(self, place: Place) -> float:
         """Difference of the objective and the path's optimal value."""
-        t, piece, share = place
-        source = self.path.source
-        objective, _ = source.tried(t, _on_piece(self.given, piece, share))
-        return float(self.path.program.sense * (source.sign * objective - self.path.value(t)))
+        objective, _ = self.tried_at(place)
+        return float(self.path.program.sense * (self.path.source.sign * objective - self.path.value(place[0])))
 
     def unseen(self, t: float) -> float:
         """Return what is within the tolerance at t, or unknown."""
