@@ -417,9 +417,10 @@ class _TheirPath(NamedTuple):
     def with_kinks(self, places: list[Place]) -> list[Place]:
         """Places, and more of them where the excess is no parabola from one place, by the next, to the one after."""
         found = places[:1]
+        breakpoints = frozenset(self.path.breakpoints.tolist())
         for before, middle, after in zip(places, places[1:], places[2:], strict=False):
             piece = middle[1]
-            is_middle = piece >= 0 and np.isclose(middle[0], 0.5 * (before[0] + after[0]), rtol=0.0, atol=AFFINE)
+            is_middle = piece >= 0 and middle[0] not in breakpoints  # which the path's own parabolas do not pass
             if is_middle and before[0] < middle[0] < after[0]:
                 begin = before if before[1] == piece else (before[0], piece, 0.0)
                 end = after if after[1] == piece else (after[0], piece, 1.0)

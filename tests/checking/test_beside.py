@@ -297,6 +297,15 @@ def test_a_kink_between_the_points_is_seen():
     assert len(right) == 5  # no more points are judged where there is no kink
 
 
+def test_a_breakpoint_half_way_between_two_middles_is_not_taken_for_a_middle():
+    """``(w - 1)^2 / 2 + lam |w|`` has its one kink at lam = 1, half way: five places, in whatever way t is rounded."""
+    lam, w = cp.Parameter(nonneg=True, name="lam"), cp.Variable(name="w")
+    problem = cp.Problem(cp.Minimize(cp.square(w - 1) / 2 + lam * cp.abs(w)))
+    path = pc.trace(problem, start={lam: 2.0}, stop={lam: 0.0}, progress=False)
+    report = pc.verify(path, {"lam": [2, 0], "w": np.array([0.0, 1.0])})
+    np.testing.assert_allclose(report.t, [0.0, 0.25, 0.5, 0.75, 1.0])
+
+
 def test_a_parameter_may_be_called_t():
     """Tables have the numbers of the parameter, and pairs places on the line."""
     x, t = cp.Variable(name="x"), cp.Parameter(name="t")
