@@ -10,8 +10,10 @@ for every case; in a turn each does its work as often as takes a twentieth of a 
 - how many functions are called, those of NumPy and of Python itself among them, and the ratio;
 - the peak memory of the process in megabytes, its libraries among it, and the ratio.
 
-What the revision cannot do has no numbers there. ``first`` is a new Python that traces and proves one path. A ratio of
-more than 1.1 in time is marked with ``<``: its reason stands in the message of the commit.
+What the revision cannot do has no numbers there. ``first`` is a new Python that traces and proves one path. Two rows
+are of CVXPY alone, each the unit of the row before it: ``readme-compiled`` compiles the README's lasso, ``solve-socp``
+solves what ``verify-socp`` judges. A ratio of more than 1.1 in time is marked with ``<``: its reason stands in the
+message of the commit.
 """
 
 from __future__ import annotations
@@ -143,12 +145,43 @@ def program(kind: str, n: int) -> Task:
     return task
 
 
-def small(kind: str, n: int) -> Task:
-    """A small problem, made anew each time (but ``tiny`` and ``verify``, which are made once)."""
+def of_readme(n: int, traced: bool) -> Task:
+    """The README's lasso, made anew each time; traced and proved, or compiled by CVXPY alone, which is the unit."""
     import cvxpy as cp
     import numpy as np
 
-    trace, plane, verify, rng = named("trace"), named("plane"), named("verify"), np.random.default_rng(0)
+    trace, A, noise = named("trace"), np.random.default_rng(0).normal(size=(n, 5)), np.random.default_rng(1)
+    target = A @ [3.0, -2.0, 1.0, 0.0, 0.0] + noise.normal(size=n)
+
+    def task() -> Any:
+        w, lam = cp.Variable(5, name="w"), cp.Parameter(nonneg=True, name="lam")
+        problem = cp.Problem(cp.Minimize(cp.sum_squares(A @ w - target) / 2 + lam * cp.norm1(w)))
+        if traced:
+            return trace(problem, start={lam: 200.0}, stop={lam: 0.0}, progress=False).proof
+        lam.value = 1.0
+        return problem.get_problem_data("CLARABEL")
+
+    return task
+
+
+def of_norms(n: int, judged: bool) -> Task:
+    """A solved sum of five norms in n variables; judged, or solved again by CVXPY alone, which is the unit."""
+    import cvxpy as cp
+    import numpy as np
+
+    verify, rng, v = named("verify"), np.random.default_rng(0), cp.Variable(n)
+    norms = [cp.norm2(rng.normal(size=(n + 1, n)) @ v - 1.0) for _ in range(5)]
+    solved = cp.Problem(cp.Minimize(sum(norms)), [cp.norm2(v) <= 2])
+    solved.solve("CLARABEL")
+    return (lambda: verify(solved)) if judged else (lambda: solved.solve("CLARABEL"))
+
+
+def small(kind: str, n: int) -> Task:
+    """A small problem, made anew each time (but ``tiny``, which is made once)."""
+    import cvxpy as cp
+    import numpy as np
+
+    trace, plane, rng = named("trace"), named("plane"), np.random.default_rng(0)
     A, move, sides = rng.normal(size=(2 * n, n)), rng.normal(size=n), rng.uniform(0.2, 1.0, 2 * n)
     one, p = cp.Variable(), cp.Parameter()
     tiny = cp.Problem(cp.Minimize(cp.square(one)), [one >= p])
@@ -165,19 +198,19 @@ def small(kind: str, n: int) -> Task:
         nearest = cp.Problem(cp.Minimize(near), [cp.norm2(x) <= first])
         return trace(nearest, start={first: 0.5}, stop={first: 3.0}, eps=1e-4, progress=False)
 
-    if kind != "verify":
-        return of_kind
-    v = cp.Variable(n)
-    norms = [cp.norm2(rng.normal(size=(n + 1, n)) @ v - 1.0) for _ in range(5)]
-    solved = cp.Problem(cp.Minimize(sum(norms)), [cp.norm2(v) <= 2])
-    solved.solve("CLARABEL")
-    return lambda: verify(solved)
+    return of_kind
 
 
 def of_arrays(n: int) -> Task:
     """The path of a quadratic program of n columns and 2 n rows that is given as arrays."""
     trace, qp = named("trace"), dense_program(n)
     return lambda: trace(qp, {"s": 0.0}, {"s": 0.05}, progress=False)
+
+
+def in_parts(n: int) -> Task:
+    """A longer line of such a program, in four parts."""
+    trace, qp = named("trace"), dense_program(n)
+    return lambda: trace(qp, {"s": 0.0}, {"s": 0.2}, parts=4, progress=False)
 
 
 def planned(n: int) -> Task:
@@ -327,10 +360,14 @@ CASES: dict[str, tuple[Callable[[int], Task], tuple[int, ...]]] = {
     "ranges-transport": (partial(ranged, kind=transport), (20,)),
     "derivatives": (differentiated, (20,)),
     "tiny": (partial(small, "tiny"), (1,)),
+    "readme": (partial(of_readme, traced=True), (50,)),
+    "readme-compiled": (partial(of_readme, traced=False), (50,)),
     "map": (partial(small, "map"), (4,)),
     "eps": (partial(small, "eps"), (3,)),
-    "verify-socp": (partial(small, "verify"), (5,)),
+    "verify-socp": (partial(of_norms, judged=True), (5,)),
+    "solve-socp": (partial(of_norms, judged=False), (5,)),
     "arrays": (of_arrays, (20, 30)),
+    "parts": (in_parts, (30,)),
     "planning": (planned, (400, 1600)),
     "wide-lasso": (partial(wide, samples=50), (2000,)),
     "sparse-lasso": (partial(wide, samples=300, each=5), (3000,)),

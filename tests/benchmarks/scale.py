@@ -1,16 +1,18 @@
 """Paths at scale, traced and proved: CPU time, peak memory and breakpoints on large problems.
 
 Run ``python tests/benchmarks/scale.py`` (minutes; ``--case NAME`` or ``--smoke`` for less). Each case runs in a process
-of its own, so that the peak memory is its own, on one thread. Every t of every line is proved; ``ratio`` is what the
-proofs take, relative to tracing. The exit status is 1 where it exceeds 3 (not with ``--smoke``), or a proof fails.
+of its own, so that the peak memory is its own, on one thread. Every t of every line is proved; ``us`` are microseconds
+of tracing a breakpoint, ``ratio`` is what the proofs take, relative to tracing. The exit status is 1 where it exceeds 3
+(not with ``--smoke``), or a proof fails.
 
 - rbf: n = 10 000, two Gaussians in 10 dimensions, RBF kernel; the kernel matrix takes 800 MB.
 - linear: n = 100 000, two Gaussians in 20 dimensions.
+- fifty: n = 20 000, the same in 50 dimensions.
 - sparse: n = 2 500, d = 48 784, 99.7 % zeros, the shape of a text problem of Yu et al.: words of Zipf's frequencies,
   rows of length 1, labels from a random direction, one in ten turned over.
 - words: n = 100 000, d = 1 000, 98 % zeros, made in the same way.
 
-In the first three cases the ray goes from zero costs to mean cost 1, and the asymmetry line (total 2) from 0.1 to 0.9
+In the first four cases the ray goes from zero costs to mean cost 1, and the asymmetry line (total 2) from 0.1 to 0.9
 and sets out from the ray. In the last the ray goes to mean cost 0.002, and the asymmetry line from 0.45 to 0.55.
 """
 
@@ -32,9 +34,15 @@ from threadpoolctl import threadpool_limits
 import paretoclf as pc
 from paretoclf.datasets import make_gaussians
 
-CASES = ("rbf", "linear", "sparse", "words")
+CASES = ("rbf", "linear", "fifty", "sparse", "words")
 #: Samples, features, and mean cost of a sample: words draws from so many, and costs are smaller.
-SIZES = {"rbf": (10_000, 10), "linear": (100_000, 20), "sparse": (2500, 48_784), "words": (100_000, 1000)}
+SIZES = {
+    "rbf": (10_000, 10),
+    "linear": (100_000, 20),
+    "fifty": (20_000, 50),
+    "sparse": (2500, 48_784),
+    "words": (100_000, 1000),
+}
 COST = {"words": 2e-3}
 #: Asymmetries at the ends of the line.
 ENDS = {"words": (0.45, 0.55)}
@@ -87,6 +95,7 @@ def measure(case: str, smoke: bool) -> dict[str, Any]:
     at.append(clock())
     proofs = [path.proof for path in (ray, line)]
     at.append(clock())
+    events = [path.breakpoints.size - 2 for path in (ray, line)]
     return {
         "case": case,
         "n": int(svm.y.size),
@@ -96,7 +105,8 @@ def measure(case: str, smoke: bool) -> dict[str, Any]:
         "line_seconds": at[2] - at[1],
         "proof_seconds": at[3] - at[2],
         "ratio": (at[3] - at[2]) / (at[2] - at[0]),
-        "breakpoints": [ray.breakpoints.size - 2, line.breakpoints.size - 2],
+        "microseconds": 1e6 * (at[2] - at[0]) / sum(events),
+        "breakpoints": events,
         "largest_margin_set": int(max(ray.n_margin.max(), line.n_margin.max())),
         "worst_residual": max(float(proof.residual.max()) for proof in proofs),
         "worst_gap": max(float(proof.gap.max()) for proof in proofs),
@@ -121,7 +131,7 @@ def main() -> int:
     rows = []
     if not args.json:
         print(
-            f"{'case':<8}{'n':>8}{'d':>8}{'build s':>9}{'ray s':>9}{'line s':>9}{'proof s':>9}{'ratio':>7}"
+            f"{'case':<8}{'n':>8}{'d':>8}{'build s':>9}{'ray s':>9}{'line s':>9}{'proof s':>9}{'us':>6}{'ratio':>7}"
             f"{'breakpoints':>16}{'margin':>8}{'residual':>10}{'gap':>9}{'peak GiB':>10}"
         )
     for case in [args.case] if args.case else CASES:
@@ -132,7 +142,8 @@ def main() -> int:
         if not args.json:
             print(
                 f"{case:<8}{row['n']:>8}{row['d']:>8}{row['build_seconds']:>9.1f}{row['ray_seconds']:>9.1f}"
-                f"{row['line_seconds']:>9.1f}{row['proof_seconds']:>9.1f}{row['ratio']:>7.2f}"
+                f"{row['line_seconds']:>9.1f}{row['proof_seconds']:>9.1f}{row['microseconds']:>6.0f}"
+                f"{row['ratio']:>7.2f}"
                 f"{'+'.join(map(str, row['breakpoints'])):>16}"
                 f"{row['largest_margin_set']:>8}{row['worst_residual']:>10.1e}{row['worst_gap']:>9.1e}"
                 f"{row['peak_gib']:>10.2f}" + ("" if row["proved"] else "  NOT PROVED"),

@@ -17,7 +17,12 @@ thread, each row in a process of its own:
 - ``control``: a controller of horizon 400 with 20 states and 8 inputs, along a line of its initial state;
 - ``ranges``: every number of a transport problem from 15 stores to 20 shops, and of a quadratic program of 20 columns
   and 40 rows, and one direction of that, beside single solutions by HiGHS and Clarabel;
-- ``netlib``: linear programs (``PARETOCLF_DATA``), each cost moved by up to a tenth.
+- ``netlib``: linear programs (``PARETOCLF_DATA``), each cost moved by up to a tenth;
+- ``small``: the small problems of ``against.py``, warm: the tiniest, the README's lasso beside CVXPY's compilation of
+  it, a map, a path within eps, a program of arrays, and `paretoclf.verify` of a sum of norms beside CVXPY's solution;
+- ``fits``: a ray and an asymmetry line of 200 and 2 000 samples, proved, beside one fit of ``SVC``, in turns;
+- ``side``: a map, scores without each sample, a sweep, ranges, and a line in two parts, in one process and with
+  ``n_jobs=2``: seconds on the clock, which say something on two quiet cores, and of the processor in the first process.
 
 Seconds are of the processor, with proof, compiling apart. ``limit`` seconds (``--limit``, 300 by default) end a row.
 """
@@ -28,9 +33,11 @@ import argparse
 import multiprocessing
 import os
 import resource
+import statistics
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -39,6 +46,7 @@ from unittest import mock
 import cvxpy as cp
 import numpy as np
 import scipy.sparse as sp
+from joblib.externals.loky import get_reusable_executor
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
@@ -46,6 +54,7 @@ import paretoclf as pc
 from paretoclf.path.programs import problem_path
 from paretoclf.path.programs.problem_path import trace_problem
 from paretoclf.solve.sources.problem_line import LineOfPrograms
+from tests.benchmarks import against
 from tests.oracles import sized_programs as programs
 
 
@@ -221,6 +230,82 @@ def ranges(n: int) -> Iterator[str]:
     yield f"one direction in {seconds:.4f} s, as long as {seconds / theirs:.0f} solutions, two-sided: {found.two_sided}"
 
 
+#: The small problems of ``against.py``, each with what of CVXPY alone is its unit.
+SMALL = {
+    ("tiny", 1): None,
+    ("readme", 50): ("readme-compiled", 50),
+    ("map", 4): None,
+    ("eps", 3): None,
+    ("arrays", 30): None,
+    ("verify-socp", 5): ("solve-socp", 5),
+}
+
+
+def in_turns(tasks: list[Callable[[], Any]], turns: int) -> list[float]:
+    """Seconds of each task: medians of turns, after one that warms up."""
+    for task in tasks:
+        task()
+    times = [[against.seconds(task, 1) for task in tasks] for _ in range(turns)]
+    return [statistics.median(each) for each in zip(*times, strict=True)]
+
+
+def small(turns: int) -> Iterator[str]:
+    """Small problems, some in units of what CVXPY alone takes for them."""
+    for (name, n), unit in SMALL.items():
+        tasks = [against.CASES[case][0](size) for case, size in ((name, n), *([unit] if unit else []))]
+        seconds = in_turns(tasks, turns)
+        beside = f"; {unit[0]} {1e3 * seconds[1]:.2f} ms, ratio {seconds[0] / seconds[1]:.1f}" if unit else ""
+        yield f"{name} {n}: {1e3 * seconds[0]:.2f} ms{beside}"
+
+
+def fits(n: int, turns: int) -> Iterator[str]:
+    """A ray and a line of an SVM, proved, in fits of scikit-learn's."""
+    from sklearn.svm import SVC
+
+    X, y = against.two_classes(n)
+    for kind in ("rbf", "linear"):
+        fit = SVC(C=1.0, kernel=kind, gamma=0.1, cache_size=1000).fit  # gamma as the bandwidth of ``against.kernel``
+        seconds, theirs = in_turns([against.both_lines(n, kind, True), partial(fit, X, y)], turns)
+        yield f"SVM n = {n}, {kind}: {seconds:.3f} s, one fit {theirs:.4f} s, ratio {seconds / theirs:.1f}"
+
+
+def side(n: int, m: int) -> Iterator[str]:
+    """Take ``n_jobs``: programs of n columns, n shops, and 80 n rows; m samples."""
+    rng, dense, (data, move) = np.random.default_rng(1), against.dense_program(n), programs.planning(80 * n)
+    moves = {name: {"q": rng.normal(size=n), "u": rng.uniform(size=2 * n)} for name in ("r", "s")}
+    mapped, plan = (
+        pc.QP(dense.P, dense.q, dense.A, None, dense.u, moves=moves),
+        pc.QP(None, *data, moves={"s": {"q": move}}),
+    )
+    machine, share = pc.TwoCSVM(*against.two_classes(m)), np.linspace(0.1, 0.9, 32)
+    line = pc.trace(machine, (0.04, 1.96), (1.96, 0.04), progress=False)
+    costs = {"C_plus": 2 * share, "C_minus": 2 - 2 * share}
+    jobs: dict[str, tuple[Callable[..., Any], Callable[[Any], Any]]] = {
+        f"map of {n} columns": (
+            partial(pc.plane, mapped, {"r": (0.0, 0.5), "s": (0.0, 0.5)}),
+            lambda found: len(found.regions),
+        ),
+        f"each of {m} samples left out": (line.leave_one_out, lambda found: found(0.3)),
+        f"sweep of {share.size} costs": (partial(pc.sweep, machine, **costs), lambda found: found.values),
+        f"ranges, {n} shops": (partial(pc.ranges, against.transport(n)), len),
+        f"plan of {80 * n} rows, 2 parts": (
+            partial(pc.trace, plan, {"s": 0.0}, {"s": 1.0}, parts=2),
+            lambda found: found.breakpoints,
+        ),
+    }
+    pc.sweep(machine, C_plus=[0.1] * 16, C_minus=[0.1] * 16, n_jobs=2, progress=False)  # the processes are there
+    for name, (job, read) in jobs.items():
+        said, results = [], []
+        for n_jobs in (None, 2):
+            clock = time.perf_counter()
+            seconds, found = timed(partial(job, n_jobs=n_jobs, progress=False))
+            said.append(f"{time.perf_counter() - clock:.2f} s on the clock, {seconds:.2f} s of the first process")
+            results.append(read(found))
+        off = float(np.abs(np.subtract(*results)).max())
+        yield f"{name}: {said[0]}; with n_jobs=2 {said[1]}; apart {off:.0e}"
+    get_reusable_executor().shutdown()  # which a process that was started by multiprocessing waits for
+
+
 #: Each row: what makes it, for which sizes, and for which in a smoke.
 ROWS: dict[str, tuple[Callable[..., Iterator[str]], tuple[tuple[float, ...], ...], tuple[float, ...]]] = {
     "svm": (svm, ((500,),), (40,)),
@@ -236,6 +321,9 @@ ROWS: dict[str, tuple[Callable[..., Iterator[str]], tuple[tuple[float, ...], ...
     "control": (control, ((400,),), (4,)),
     "ranges": (ranges, ((20,),), (4,)),
     "netlib": (netlib, ((10,),), (1,)),
+    "small": (small, ((20,),), (1,)),
+    "fits": (fits, ((200, 9), (2000, 5)), (40, 1)),
+    "side": (side, ((20, 200),), (4, 20)),
 }
 
 
