@@ -68,8 +68,8 @@ _ROUNDS = 120
 #: A stationarity residual this small is that of a solver's best: multipliers that are chosen need not be better.
 _STATIONARY = 1e-12
 
-#: Rounds after which a choice of multipliers must have gained a tenth.
-_STALLED = 10
+#: Rounds in which a choice of multipliers must gain a tenth: as long as it is to get better, and from half of tol on.
+_STALLED, _REACHED = 10, 2
 
 #: Ceilings that are tried, each above the bound that the one before gave.
 _CEILINGS = 3
@@ -188,11 +188,14 @@ def _box(program: ConeProgram, ceiling: float) -> Box:
     return Box.of(*implied_box(program, ceiling))
 
 
-def chosen_multipliers(program: ConeProgram, x: Array, z: Array, given: Mask) -> tuple[Array, Array]:
+def chosen_multipliers(
+    program: ConeProgram, x: Array, z: Array, given: Mask, tol: float = CERTIFY
+) -> tuple[Array, Array]:
     """Multipliers with ``Px + q + A'z = 0``, as nearly as can be, where those in the mask ``given`` stay as they are.
 
     The others are chosen: alternating projections move them from z towards points of the dual cones that are stationary
-    and orthogonal to their slacks. There are some if those given belong to an optimal solution.
+    and orthogonal to their slacks, while that pays: residuals need not be far below tol. There are some if those given
+    belong to an optimal solution.
 
     Returns
     -------
@@ -220,7 +223,8 @@ def chosen_multipliers(program: ConeProgram, x: Array, z: Array, given: Mask) ->
         if relative.max() < best.max():
             best, best_z = relative, z
         history.append(float(best.max()))
-        stalled = len(history) > 2 * _STALLED and history[-1] > 0.9 * history[-_STALLED]
+        rounds = _REACHED if history[-1] <= 0.5 * tol else _STALLED
+        stalled = len(history) > 2 * rounds and history[-1] > 0.9 * history[-rounds]
         if history[-1] <= _STATIONARY or stalled or not chosen.any():
             break
         moved = z - system @ normal(residual)

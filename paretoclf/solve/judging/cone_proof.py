@@ -212,7 +212,7 @@ def certify_problem(
         compiled = replace(compiled, x=np.zeros_like(compiled.x), z=np.zeros_like(compiled.z))
     numbers = _held(model)
     bounds = cone_bounds(compiled.program, compiled.x, compiled.z, _others(compiled, numbers, more), 0.1 * tol)
-    judged = judge_problem(model, numbers, compiled, bounds)
+    judged = judge_problem(model, numbers, compiled, bounds, tol)
     compiled.check_convex(tol * judged.certificate.scale)
     lower, upper = bounds.lower + compiled.offset, bounds.upper + compiled.offset
     certificate = replace(judged.certificate, tol=tol)
@@ -358,11 +358,11 @@ class CompiledCone:
         return " ".join(said)
 
     def point_of(self, numbers: Mapping[str, Any]) -> Array:
-        """The solver's point, with the entries that are known by name."""
+        """The solver's point, with the entries that are known by name; what CVXPY added is the solver's."""
         x = self.x.copy()
         for name, at in self.columns.items():
-            given = flat(numbers[name])
-            if given.size == at.size:
+            given = numbers_of(numbers.get(name), at.size)
+            if given is not None:
                 x[at] = given
         return x
 
@@ -475,7 +475,7 @@ def judge_alone(model: Model, numbers: Mapping[str, Any], tol: float = CERTIFY) 
         return _unproved(model, numbers, str(error))
     # A tenth of the tolerance is left to the value, which need not be that of the upper bound.
     bounds = cone_bounds(compiled.program, compiled.x, compiled.z, compiled.others(numbers), 0.9 * tol)
-    return judge_problem(model, numbers, compiled, bounds)
+    return judge_problem(model, numbers, compiled, bounds, tol)
 
 
 def judge_nothing(model: Model, numbers: Mapping[str, Any]) -> Judged:
@@ -488,7 +488,9 @@ def _unproved(model: Model, numbers: Mapping[str, Any], why: str) -> Judged:
     return _of_point(judge(value, -np.inf, conditions, numbers, scale=1.0, note=why), 0.0)
 
 
-def judge_problem(model: Model, numbers: Mapping[str, Any], compiled: CompiledCone, bounds: ConeBounds) -> Judged:
+def judge_problem(
+    model: Model, numbers: Mapping[str, Any], compiled: CompiledCone, bounds: ConeBounds, tol: float
+) -> Judged:
     """Judge the values of a point by name against safe bounds; its multipliers are told apart."""
     try:
         theirs, conditions = evaluate(model, numbers)
@@ -498,8 +500,8 @@ def judge_problem(model: Model, numbers: Mapping[str, Any], compiled: CompiledCo
         ) from None
     point = compiled.point_of(numbers)
     value = model.sense * theirs + compiled.added(point)
-    stationarity, z = _stationarity(compiled, numbers)
-    scale, rounding = _scale(compiled, numbers, value), _rounding(compiled, bounds, numbers)
+    stationarity, z = _stationarity(compiled, numbers, tol)
+    scale, rounding = _scale(compiled, point, value), _rounding(compiled, bounds, numbers)
     judged = judge(
         value,
         bounds.lower + compiled.offset,
@@ -611,22 +613,12 @@ def _reach(compiled: CompiledCone, numbers: Mapping[str, Any]) -> Array:
     return x
 
 
-def _at_point(compiled: CompiledCone, numbers: Mapping[str, Any]) -> Array:
-    """The compiled columns at the user's values; what CVXPY added is the solver's."""
-    x = compiled.x.copy()
-    for name, at in compiled.columns.items():
-        value = numbers_of(numbers.get(name), at.size)
-        if value is not None:
-            x[at] = value
-    return x
-
-
-def _scale(compiled: CompiledCone, numbers: Mapping[str, Any], value: float) -> Scale:
+def _scale(compiled: CompiledCone, point: Array, value: float) -> Scale:
     """The scale that the gap of a point is relative to."""
     program = compiled.program
     rows = largest_of_rows(program.A)
     objective = Objective(program.P, program.q, compiled.offset, rows, program.b)
-    return objective.scale(_at_point(compiled, numbers), value)
+    return objective.scale(point, value)
 
 
 def _terms(compiled: CompiledCone) -> Array:
@@ -637,7 +629,7 @@ def _terms(compiled: CompiledCone) -> Array:
     return np.asarray(np.abs(np.concatenate(sums)))
 
 
-def _stationarity(compiled: CompiledCone, numbers: Mapping[str, Any]) -> tuple[dict[str, float], Array]:
+def _stationarity(compiled: CompiledCone, numbers: Mapping[str, Any], tol: float) -> tuple[dict[str, float], Array]:
     """Residuals of stationarity of the user's multipliers, by variable, and all of these; the others are chosen."""
     program, z = compiled.program, compiled.z.copy()
     given = np.zeros(z.size, dtype=bool)
@@ -645,7 +637,7 @@ def _stationarity(compiled: CompiledCone, numbers: Mapping[str, Any]) -> tuple[d
         if name in numbers and flat(numbers[name]).size == rows.size:
             z[rows] = flat(numbers[name])
             given[rows] = True
-    z, missed = chosen_multipliers(program, compiled.x, z, given)
+    z, missed = chosen_multipliers(program, compiled.x, z, given, tol)
     found = {f"stationarity in {name}": float(missed[at].max(initial=0.0)) for name, at in compiled.columns.items()}
     added = np.delete(missed, np.concatenate([*compiled.columns.values(), np.zeros(0, dtype=int)]))
     return found | {"stationarity in what CVXPY added": float(added.max(initial=0.0))}, z
