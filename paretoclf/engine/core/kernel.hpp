@@ -244,9 +244,10 @@ class Dense : public Features<Dense> {
     void watch_some(const Indices &, const Indices &near, int count, int stride, int, double *to, Slots &slots) const {
         slots.flat = to;
         slots.start.resize(d);
-        for (int c = 0; c < d; c++) {
-            slots.start[c] = int64_t(c) * stride;
-            for (int i = 0; i < count; i++) to[slots.start[c] + i] = flat_[size_t(c) * n + near[i]];
+        for (int c = 0; c < d; c++) slots.start[c] = int64_t(c) * stride;
+        for (int i = 0; i < count; i++) {  // sample by sample, whose numbers stand beside each other
+            const double *z = row(near[i]);
+            for (int c = 0; c < d; c++) to[slots.start[c] + i] = z[c];
         }
     }
     void enters(int, int, bool, const Indices &, int, double *, Slots &) const {}

@@ -295,7 +295,6 @@ class Solution<Form, Twice> {
                     square += slopes_[r][c] * slopes_[r][c];
                 }
                 sum[r] = std::sqrt(square);
-                for (int i = 0; i < n; i++) all_[r][i] = P.Q.times(i, slopes_[r]);
             } else {
                 for (int j = 0; j < k; j++) {
                     coef_[r][j] = a[r].hi[j];
@@ -303,7 +302,10 @@ class Solution<Form, Twice> {
                 }
             }
         }
-        if constexpr (!Form::has_features) {
+        if constexpr (Form::has_features) {
+            for (int i = 0; i < n; i++)  // each sample is read once for both
+                for (int r = 0; r < 2; r++) all_[r][i] = P.Q.times(i, slopes_[r]);
+        } else {
             const double *at_cap[2] = {right.at_cap[0].hi.data(), right.at_cap[1].hi.data()};
             P.Q.products(B.F, coef_, 2, at_cap, slopes_, slots_, all_);
         }
