@@ -94,12 +94,13 @@ def _reduced(stage: ReductionStage, chain: Chain) -> Reduced:
     """The problem of what is left, and the way back."""
     columns, rows = np.flatnonzero(stage.columns), np.flatnonzero(stage.rows)
     one_sided = np.isinf(stage.of_rows.lower[0, rows]) & np.isinf(stage.of_rows.above[0, rows])
-    A = stage.A[rows][:, columns]
+    of_columns, of_rows = plainly(columns), plainly(rows)
+    A = stage.A[of_rows][:, of_columns]
     entries = max([stage.P.nnz, *(np.count_nonzero(array) for _, array in stage.squares)])
     thin = _stays_sparse(entries + A.nnz, columns.size, rows.size)
     if thin:
         stage = replace(stage, P=with_squares(stage.P, stage.squares), squares=())
-    P = stage.P[columns][:, columns]
+    P = stage.P[of_columns][:, of_columns]
     problem = _problem(stage, 0.5 * (P + P.T) if thin else P, A, columns, rows)
     if not thin or not _stays_sparse(P.nnz + A.nnz, columns.size, rows.size):
         problem = _dense(stage, problem, columns)
@@ -109,7 +110,7 @@ def _reduced(stage: ReductionStage, chain: Chain) -> Reduced:
 def _problem(stage: ReductionStage, P: Any, A: Any, columns: Index, rows: Index) -> ParametricQP:
     """The problem in some columns and rows, with sparse P and A."""
     names = [stage.line.column_name(column) for column in columns.tolist()]
-    names += names_of_rows(stage.line, stage.A[rows], stage.titled[rows])
+    names += names_of_rows(stage.line, stage.A[plainly(rows)], stage.titled[rows])
     bounds = stage.of_columns.at(columns).joined(stage.of_rows.at(rows))
     return ParametricQP(sp.csr_array(P), sp.csr_array(A), stage.q[:, columns], *bounds.arrays, names=tuple(names))
 

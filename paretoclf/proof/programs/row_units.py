@@ -38,7 +38,7 @@ class Sizes:
         self.balancing = np.where(largest > 0.0, 1.0 / np.where(largest > 0.0, largest, 1.0), 0.0)
         curved = np.flatnonzero(self.sums[0] > 0.0)  # natural sizes of others are not needed
         self.curved, self.curvature = plainly(curved), quadratic.of_rows(curved)
-        self.equations = sp.csc_array(abs(columns[:, curved])[: line.equations])
+        self.equations = sp.csc_array(abs(columns[:, self.curved])[: line.equations])
         self.determined_columns = curved[np.diff(self.equations.indptr) > 0]
 
     def connected(self, columns: Array, rows: Array | None = None) -> tuple[Array, Array]:

@@ -81,11 +81,12 @@ def sizes_of(values: Array, terms: Array) -> Array:
 
 
 def largest_of_rows(A: Any) -> Array:
-    """The size of the largest coefficient of each row of a sparse array."""
-    if not A.nnz:
-        return np.zeros(A.shape[0])
-    most = abs(A).max(axis=1)
-    return np.asarray(most.todense()).ravel()
+    """The size of the largest coefficient of each row of a sparse array, whose entries stand once each."""
+    A, found = A.tocsr(), np.zeros(A.shape[0])
+    some = np.flatnonzero(np.diff(A.indptr))
+    if some.size:
+        found[some] = np.maximum.reduceat(np.abs(A.data), A.indptr[some])
+    return found
 
 
 @dataclass(frozen=True)
