@@ -362,6 +362,10 @@ DEFERRED = {
     ): "few curves have a certificate written, which takes the checkers",
     (
         "path/problem_map/problem_map.py",
+        "path.problem_map.map_labels",
+    ): "few maps have a certificate written, which guesses labels",
+    (
+        "path/problem_map/problem_map.py",
         "proof.maps.map_certificate",
     ): "few maps have a certificate written, which takes the checker",
     (

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from paretoclf.common.checks import Array, Index, check_number
+from paretoclf.common.checks import Array, check_number
 from paretoclf.common.errors import DegeneratePathError, InputError
 from paretoclf.common.files import AnyFile, write_file
 from paretoclf.common.progress import shows_progress
@@ -38,8 +38,7 @@ from paretoclf.path.regions.edges import Contact
 from paretoclf.path.regions.explicit_law import python_law
 from paretoclf.path.regions.polygon import centroid, deepest, lookup
 from paretoclf.problem.parametric_qp import INSIDE, LOWER, UPPER
-from paretoclf.proof.files.stated_problems import UNTOUCHED, program_problem
-from paretoclf.proof.files.tight_labels import labels_of_rows
+from paretoclf.proof.files.stated_problems import program_problem
 from paretoclf.proof.maps.program_regions import MapProof, judge_polygons
 from paretoclf.proof.programs.convexity import refused_for
 from paretoclf.proof.programs.rays import RayProof, judge_ray
@@ -154,28 +153,17 @@ class ProblemMap(Tabular):
         positive: str | float | None = None,
     ) -> None:
         """Write the certificate file of the compiled program, guided by the active rows of the regions."""
-        from paretoclf.proof.maps.map_certificate import map_certificate, save_map  # few maps have one written
+        from paretoclf.path.problem_map.map_labels import map_labels, ways_out  # few maps have a certificate written
+        from paretoclf.proof.maps.map_certificate import map_certificate, save_map
 
         refuse_labels(positive)
 
         def make() -> dict[str, Any]:
             problem = program_problem(self.plane.problem)
-            outside = [(self._beside(each), centroid(each.polygon)) for each in self.nowhere]
-            return map_certificate(problem, [self._basis(each) for each in self.pieces], outside, progress)
+            outside = ways_out(self.plane, self.pieces, self.nowhere)
+            return map_certificate(problem, map_labels(self.plane, self.pieces), outside, progress)
 
         save_map(make, file, level)
-
-    def _basis(self, piece: AffinePiece) -> Index:
-        """Labels of columns and rows of the compiled program on a region."""
-        z = np.abs(piece.z @ np.array([1.0, *centroid(piece.polygon)]))
-        return labels_of_rows(self.plane.line, z > UNTOUCHED * z.max(initial=0.0), piece.active)
-
-    def _beside(self, part: NoOptimum) -> Array:
-        """The middle of the region that is nearest to a part without an optimum."""
-        middle = centroid(part.polygon)
-        middles = np.array([centroid(each.polygon) for each in self.pieces])
-        nearest = int(np.argmin(np.linalg.norm(middles - middle, axis=1)))
-        return np.asarray(middles[nearest])
 
     def _judged(self, each: NoOptimum) -> RayProof:
         middle = centroid(each.polygon)

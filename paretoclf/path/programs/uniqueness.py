@@ -29,7 +29,12 @@ def tight_rows(line: ProgramLine, t: Array, x: Array, z: Array, sizes: Sizes | N
     ``t`` (k,), ``x`` (k, columns) and ``z`` (k, rows); ``sizes`` are those of the line, where they are known.
     """
     units = Units.at(line, t, x, z, sizes)
-    slack, size = np.abs(between(line.b, t[:, None]) - x @ line.A.T).max(axis=0), np.abs(z).max(axis=0)
+    return tight_in_units(units, between(line.b, t[:, None]) - x @ line.A.T, z)
+
+
+def tight_in_units(units: Units, slack: Array, z: Array) -> tuple[Mask, Mask]:
+    """Rows without slack (k, rows) at all of some optimal pairs, and those with a multiplier (k, rows) at one."""
+    slack, size = np.abs(slack).max(axis=0), np.abs(z).max(axis=0)
     return units.slacks[0] * slack <= CERTIFY, units.prices(size[None] > 0.0)[0] * size > CERTIFY
 
 

@@ -21,7 +21,7 @@ from paretoclf.proof.files.stated_problems import Stated, by_entries, stated
 def map_certificate(
     problem: Mapping[str, Any],
     guide: Sequence[Index],
-    outside: Iterable[tuple[Array, Array]],
+    outside: Iterable[tuple[Array, Array, int]],
     progress: bool | None = None,
 ) -> dict[str, Any]:
     """Make the content of a certificate file.
@@ -32,8 +32,9 @@ def map_certificate(
         As the file states it: what is affine has three lists.
     guide : sequence of int arrays of shape (items,)
         Labels of the regions of a map in doubles.
-    outside : iterable of pairs of arrays of shape (2,)
-        A point of the unit square with an optimum, and one without, for each part that has none.
+    outside : iterable of (array of shape (2,), array of shape (2,), int)
+        For each ray a point of the plane with an optimum, one without, so that on the way from one to the other this
+        ray is the first, and the number of the region in which the way begins.
     progress : bool, optional
         Whether to show a bar; by default on a terminal.
 
@@ -43,7 +44,7 @@ def map_certificate(
         If these labels do not cover the square, or what rays leave of it.
     """
     problem, _ = definite(dict(problem), check_map.lines)
-    rays = [list(_exact_ray(problem, *points)) for points in outside]
+    rays = [list(_exact_ray(problem, start, stop, guide[number])) for start, stop, number in outside]
     words = ["".join(LETTERS[label + 2] for label in labels) for labels in guide]
     found = _with_area(problem, counted(words, "certificate", len(words), progress))
     regions: list[Any] = []
@@ -79,9 +80,9 @@ def _with_area(problem: Stated, words: Iterable[str]) -> list[str]:
     return found
 
 
-def _exact_ray(problem: Stated, start: Array, stop: Array) -> tuple[str, list[Any]]:
-    """A ray in integers, met on the way from a point with an optimum to one without."""
-    content = certificate(between(problem, start, stop), [], progress=False)
+def _exact_ray(problem: Stated, start: Array, stop: Array, labels: Index) -> tuple[str, list[Any]]:
+    """A ray in integers, met on the way from a point with an optimum, with these labels, to one without."""
+    content = certificate(between(problem, start, stop), [labels], progress=False)
     if "ray" not in content:
         raise ArithmeticError("there is an optimum where the map has none")
     kind, ray = content["ray"]

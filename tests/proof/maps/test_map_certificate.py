@@ -50,6 +50,39 @@ def test_maps_of_random_programs_are_proved(seed, tmp_path):
         assert optimal == np.isfinite(value)
 
 
+def controller(kind):
+    """A map of a controller with two steps: with limits, with a price for the force's size, or that must come to rest.
+
+    In all of them multipliers are 0 in the middle of a region, by symmetry.
+    """
+    A, B = np.array([[1.0, 0.5], [0.0, 1.0]]), np.array([0.125, 0.5])
+    s, u = cp.Variable((2, 3), name="s"), cp.Variable(2, name="u")
+    position, speed = cp.Parameter(name="position"), cp.Parameter(name="speed")
+    rules = [s[0, 0] == position, s[1, 0] == speed, cp.abs(u) <= 1]
+    rules += [s[:, k + 1] == A @ s[:, k] + B * u[k] for k in range(2)]
+    force = cp.norm1(u) / 2 if kind == "price" else cp.sum_squares(u) / 10
+    if kind == "limits":
+        rules += [cp.abs(s[1]) <= 1.5, cp.abs(cp.diff(u)) <= 0.5]
+    if kind == "rest":
+        rules += [s[:, 2] == 0]
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(s) + force), rules)
+    return pc.plane(problem, {position: (-4, 4), speed: (-2, 2)}, progress=False)
+
+
+@pytest.mark.parametrize("kind", ["limits", "price", "rest"])
+def test_maps_of_controllers_are_proved(kind, tmp_path):
+    """Absolute values add columns that nothing holds; parts without an optimum meet in corners."""
+    found = controller(kind)
+    found.proof.save(tmp_path / "map.json")
+    assert f"on {len(found.regions)} polygons" in check_map.main(str(tmp_path / "map.json"))
+    content = json.loads((tmp_path / "map.json").read_text())
+    regions = letters_of(content["regions"])
+    for place in places(np.random.default_rng(0), 5):
+        optimal = any(is_optimal(content["problem"], letters, place) for letters in regions)
+        assert optimal == np.isfinite(found.values("value", found._outwards(place[None]))[0])
+    assert bool(content["outside"]) == bool(found.outside)
+
+
 def test_a_loaded_map_is_saved_and_checked_by_commands(tmp_path, capsys):
     for make in (linear, costs):
         make().save(tmp_path / "map.npz")
@@ -79,7 +112,7 @@ def test_labels_that_do_not_cover_are_refused(tmp_path):
     numbers = [["bliua".index(letter) - 2 for letter in each] for each in letters_of(content["regions"])]
     with pytest.raises(ArithmeticError, match="do not cover"):
         map_certificate(content["problem"], [np.array(each) for each in numbers[1:]], [], False)
-    outside = [(np.array([0.6, 0.6]), np.array([0.9, 0.9]))]
+    outside = [(np.array([0.6, 0.6]), np.array([0.9, 0.9]), 0)]
     with pytest.raises(ArithmeticError, match="there is an optimum where the map has none"):
         map_certificate(content["problem"], [np.array(each) for each in numbers], outside, False)
 
