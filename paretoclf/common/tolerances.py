@@ -213,6 +213,10 @@ ROC_TIE = 1e-12
 #: sample has along the path. Scores of equal samples are summed in different orders; with b they are differences.
 SCORE_TIE = 1e-13
 
+#: Scores of a path are 0 where w . x and b cancel to this share of their sizes and the margin. What rounding leaves of
+#: scores that are 0 in fractions was up to 1.2e-12 of them (small integers, costs up to 200 000), most often 1e-15.
+SCORE_ZERO = 1e-11
+
 #: Where w = 0 along a stretch, what is left of the scores is inherited rounding of the multipliers: up to 1e-13 of the
 #: terms that were summed, and 4e-12 where a stage towards a vanishing cost begins, as it comes from multipliers a
 #: thousand times larger (measured). Next to steep stretches it is more, but never more than CERTIFY of the largest

@@ -8,8 +8,8 @@ numbers and not on a grid.
 A sample with :math:`f_t(x)=0` is predicted +1. So the counts *at* a change are kept apart from those of the open
 stretches beside it: a negative whose score only touches 0 is a false positive at that one t. At a jump of the intercept
 the classifier is the path's own, that of the right-hand limit; those within the jump are in `roc_of_path`. Zeros that
-only rounding has put apart are one: between the copies of a sample no interval is found. Signs are those of the
-computed scores: a score that is zero along a whole stretch may be rounded to either side of it.
+only rounding has put apart are one: between the copies of a sample no interval is found. Nor does rounding choose the
+label where :math:`f_t(x)=0` along a whole stretch: the scores of paths are 0 there (`with_intercepts`).
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import numpy as np
 
 from paretoclf.common.checks import Array, Index, keep
 from paretoclf.common.errors import InputError
-from paretoclf.common.tolerances import CERTIFY, SCORE_TIE, SLOPE_ROUNDING
+from paretoclf.common.tolerances import CERTIFY, SCORE_TIE, SCORE_ZERO, SLOPE_ROUNDING
 
 
 @dataclass(frozen=True, repr=False)
@@ -112,3 +112,30 @@ def zero_rounding(slopes: Array, terms: Array) -> Array:
         largest = np.maximum(slopes.max(axis=0), -slopes.min(axis=0))
         slopes[:, largest <= np.minimum(SLOPE_ROUNDING * terms, CERTIFY * largest.max())] = 0.0
     return slopes
+
+
+def with_intercepts(slopes: Array, b: Array, margin: Array | float) -> Array:
+    """Add intercepts to scores without them; 0 where the two cancel, but for rounding.
+
+    The label at 0 is +1, and rounding would choose it: a computed score of -1e-16 is -1.
+
+    Parameters
+    ----------
+    slopes : array of shape (m, k)
+        ``w . x`` of m samples at k knots.
+    b : array of shape (k,)
+        Intercept at each knot.
+    margin : array of shape (k,) or float
+        Score of a sample on the margin there, which b was found from.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from paretoclf.roc.scores import with_intercepts
+    >>> with_intercepts(np.array([[0.1 + 0.2], [0.4]]), b=np.array([-0.3]), margin=1.0)
+    array([[0. ],
+           [0.1]])
+    """
+    scores = slopes + b
+    scores[np.abs(scores) <= SCORE_ZERO * (2.0 * np.abs(b) + margin)] = 0.0
+    return np.asarray(scores)

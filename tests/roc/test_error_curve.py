@@ -195,6 +195,55 @@ def test_crossings_of_a_path_against_rational_optima(seed):
     assert crossed > 0
 
 
+@pytest.mark.parametrize("seed", range(24))
+def test_a_score_that_is_zero_in_fractions_is_predicted_positive(seed):
+    """Small whole numbers: many scores are 0 along whole stretches, and rounding must not choose their labels."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(4, 9))
+    X, y = rng.integers(-2, 3, (n, 2)), np.where(np.arange(n) < n // 2, 1, -1)
+    Z, labels = np.vstack([rng.integers(-3, 4, (5, 2)), X]), np.concatenate([[1, -1, 1, -1, 1], y])
+    start, stop = (Fraction(1, 8), Fraction(3, 2)), (Fraction(2), Fraction(1, 4))
+    if seed % 2:
+        start, stop = (Fraction(1, 2), Fraction(1, 2)), (Fraction(3), Fraction(3))
+    c0, c1 = (np.array([c[0] if label > 0 else c[1] for label in y], dtype=object) for c in (start, stop))
+    judge = criss_cross(integer_kernel(X), fractions(y), c0, c1 - c0)
+    cross = fractions(Z) @ fractions(X).T
+    path = pc.trace(pc.TwoCSVM(X.astype(float), y), [float(c) for c in start], [float(c) for c in stop])
+    curve = path.error_curve(Z.astype(float), labels)
+    # Each test part a single sample, as where one at a time is left out: nobody else says how large scores are.
+    alone = [path.scores(Z[i : i + 1].astype(float)) for i in range(len(labels))]
+    folds = pc.roc.ErrorCurve.of_scores(alone, list(labels[:, None]))
+    compared = 0
+    for low, high in pairwise(judge.ends):
+        thirds = [low + (high - low) * Fraction(k, 3) for k in (1, 2)]
+        if any(judge.intercepts(t)[0] != judge.intercepts(t)[1] for t in thirds):
+            continue  # b is the path's choice
+        f = [cross @ (fractions(y) * judge.alpha(t)) + judge.intercepts(t)[0] for t in thirds]
+        ends = 2 * f[0] - f[1], 2 * f[1] - f[0]
+        zeros = sorted({low + (high - low) * a / (a - c) for a, c in zip(*ends, strict=True) if a * c < 0})
+        for a, b in pairwise([low, *zeros, high]):
+            t = (a + b) / 2
+            scores = ends[0] + (ends[1] - ends[0]) * (t - low) / (high - low)
+            if b - a > 1e-9:
+                expected = errors(np.where(scores >= 0, 1, -1), labels)
+                assert curve.counts(float(t)) == folds.counts(float(t)) == expected
+                compared += 1
+    assert compared > 0
+
+
+@pytest.mark.parametrize("seed", [25, 28, 32])
+def test_scores_of_nu_paths_are_zero_where_only_rounding_is_left(seed):
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(-2, 3, (8, 2)).astype(float), np.where(np.arange(8) < 4, 1, -1)
+    Z = np.vstack([np.zeros((1, 2)), rng.integers(-3, 4, (8, 2))])
+    svm = pc.TwoNuSVM(X, y)
+    for path in (pc.trace(svm, start=(1, 1), stop=(0.3, 0.4)), pc.trace(svm, nu=(0, None), asymmetry=0.4)):
+        scores = path.scores(Z)
+        values = np.abs(np.concatenate([scores.start.ravel(), scores.end.ravel()]))
+        assert (values == 0).any()
+        assert values[values > 0].min() > 1e-12 * values.max()
+
+
 @pytest.mark.parametrize("kernel", [None, pc.RBF(1.0)], ids=["linear", "rbf"])
 def test_a_dense_grid_finds_nothing_better(gaussians, kernel):
     X, y = gaussians(40, 2, seed=1)

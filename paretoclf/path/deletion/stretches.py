@@ -28,7 +28,7 @@ from paretoclf.path.svm_lines.stages import BasisAt
 from paretoclf.problem.lines import problem_of_costs
 from paretoclf.proof.lines.knots import LineKnots, SignedSamples, part_of, prove_knots
 from paretoclf.proof.segments.line_proof import LineProof
-from paretoclf.roc.scores import zero_rounding
+from paretoclf.roc.scores import with_intercepts, zero_rounding
 
 if TYPE_CHECKING:
     from paretoclf.engine.tracker import CoreTracker
@@ -243,6 +243,6 @@ class _Segments:
             found = (F.alpha[begin:end] @ (gram.rows(samples) * self.task.path.y).T)[knots - begin]
         most = gram.quadratic.largest_value(Z) * 2.0 * self.costs[knots].min(axis=2).ravel()
         scores = zero_rounding(np.moveaxis(found, 2, 0).reshape(samples.size, -1).copy(), most)
-        scores = scores.reshape(samples.size, 2, -1) + self.b[knots]
+        scores = with_intercepts(scores.reshape(samples.size, 2, -1), self.b[knots], 1.0)
         ends = np.append(self.t[knots[0]], self.t[knots[1, -1:]])
         return Followed(ends, scores[:, 0], scores[:, 1], lambda: part_of(self.proof, which, ends))

@@ -16,7 +16,7 @@ import numpy as np
 
 from paretoclf.common.checks import Array, Rng
 from paretoclf.common.errors import InputError
-from paretoclf.common.tolerances import AFFINE, CERTIFY, SCORE_TIE
+from paretoclf.common.tolerances import AFFINE, CERTIFY, SCORE_TIE, SCORE_ZERO
 from paretoclf.path.programs.program_path import OnLine
 from paretoclf.roc.scores import PathScores
 
@@ -106,9 +106,13 @@ class Scored(OnLine):
         rules = [rules_at(k) for k in range(3)]
         start, middle, end = (np.array([each.decision_function(X) for each in some]).T for some in rules)
         _check_affine(X, (start, middle, end), rules)
-        size = np.maximum(np.abs(start), np.abs(end)).max(initial=0.0)
-        for each in (start, end):  # where w = 0 all are 0, not noise
-            each[:, np.abs(each).max(axis=0, initial=0.0) <= SCORE_TIE * size] = 0.0
+        own = np.maximum(np.abs(start), np.abs(end)).max(axis=1, initial=0.0)
+        size = own.max(initial=0.0)
+        typical = np.median(own) if own.size else 0.0  # some samples may have nothing but noise
+        known_to = SCORE_ZERO * np.maximum(own, typical)[:, None]
+        for each in (start, end):
+            each[np.abs(each) <= known_to] = 0.0
+            each[:, np.abs(each).max(axis=0, initial=0.0) <= SCORE_TIE * size] = 0.0  # where w = 0 all are
         return PathScores(np.append(t[long], t[-1]), start, end)
 
     def _at_three(self, name: str) -> Array:

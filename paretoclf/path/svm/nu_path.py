@@ -701,6 +701,9 @@ class NuPath(OnPieces):
     def _unit(self, t: float) -> float:
         return 0.5 * self.line.nu(t)[0] if isinstance(self.line, HullLine) else 1.0
 
+    def _knot_margins(self) -> tuple[Array, Array]:
+        return np.abs(self.pieces.rho0), np.abs(self.pieces.rho1)
+
     @property
     def variables(self) -> tuple[str, ...]:
         """``"w"`` where the kernel is linear, ``"b"``, and the margin ``"rho"``."""

@@ -20,6 +20,7 @@ Defaults of `OnPieces` that a kind may replace, beside those of `OnSegments`, an
 ``_trivial``           no multiplier may differ from 0 somewhere
 ``_intercept``         the intercept is not stored, or is known exactly somewhere
 ``_knot_intercepts``   the intercept is not stored
+``_knot_margins``      the margin is not 1
 ``_most_multipliers``  there is a bound on the sum of the multipliers
 ``_caps_at``           the caps at many t can be computed at once
 ``_multipliers``       multipliers are judged within their caps
@@ -61,7 +62,7 @@ from paretoclf.proof.segments.stored_values import outside
 from paretoclf.proof.verdicts.certificate import Certificate
 from paretoclf.proof.verdicts.exact_bounds import ExactBounds, exactly
 from paretoclf.proof.verdicts.solution import Solution
-from paretoclf.roc.scores import PathScores, zero_rounding
+from paretoclf.roc.scores import PathScores, with_intercepts, zero_rounding
 
 _SETS = {RIGHT: "R", LEFT: "L", MARGIN: "M"}
 
@@ -144,6 +145,10 @@ class OnPieces(OnSegments):
     def _knot_intercepts(self) -> tuple[Array, Array]:
         """Stored intercepts at both ends of each piece, shape (k,) each."""
         return self.pieces.b0, self.pieces.b1
+
+    def _knot_margins(self) -> tuple[Array | float, Array | float]:
+        """Stored scores on the margin at both ends of each piece."""
+        return 1.0, 1.0
 
     def _most_multipliers(self) -> Array:
         """Bound on the sum of the multipliers at each knot; 0 where scores are never taken for rounding."""
@@ -426,7 +431,8 @@ class OnPieces(OnSegments):
                 scores[:, part] = Q.scores_of(Z, self._knot_coef(knots[part]))
         zero_rounding(scores, Q.largest_value(Z) * self._most_multipliers())
         b0, b1 = self._knot_intercepts()
-        return PathScores(knots, scores[:, :-1] + b0, scores[:, 1:] + b1)
+        start, end = self._knot_margins()
+        return PathScores(knots, with_intercepts(scores[:, :-1], b0, start), with_intercepts(scores[:, 1:], b1, end))
 
     # ---- what is proved ---------------------------------------------------------------------------------------
 

@@ -156,6 +156,20 @@ def test_scores_of_a_slope_of_zero_are_zero(data):
     assert not scores(path.t[-1]).any()
 
 
+@pytest.mark.parametrize("seed", [9, 21, 25, 28])
+def test_scores_of_whole_numbers_are_zero_or_far_from_it(seed):
+    """Vertices of small whole numbers are small fractions: what is nearer to 0 is rounding, and would choose labels."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(-2, 3, (8, 2)).astype(float), np.where(np.arange(8) < 4, 1, -1)
+    Z = np.vstack([np.zeros((1, 2)), rng.integers(-3, 4, (8, 2))])
+    w, b, lam = cp.Variable(2, name="w"), cp.Variable(name="b"), cp.Parameter(nonneg=True, name="lam")
+    hinges = cp.sum(cp.pos(1 - cp.multiply(y, X @ w + b)))
+    scores = pc.trace(cp.Problem(cp.Minimize(hinges + lam * cp.norm1(w))), start={lam: 6.0}, stop={lam: 0.1}).scores(Z)
+    values = np.abs(np.concatenate([scores.start.ravel(), scores.end.ravel()]))
+    assert (values == 0).any()
+    assert values[values > 0].min() > 1e-6
+
+
 def test_what_has_no_classifier_says_what_to_name(data):
     X, y, _ = data
     v, lam = cp.Variable(3, name="v"), cp.Parameter(nonneg=True, name="lam")
