@@ -2,16 +2,19 @@
 
 Along the path of a program coefficients are affine between breakpoints, so the residuals of samples that were held out
 are, too, and the sum of their squares is a parabola on each piece. Added up over folds it is known at every t, and its
-minimum is that of the pieces' vertices and ends: nothing is searched.
+minimum is that of the pieces' vertices and ends: nothing is searched. Nor is anything where the loss is within one
+standard error of the least: there the parabolas have their roots.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.polynomial.polynomial import polyval
 
 from paretoclf.common.checks import Array, Rng, check_count, check_matrix, check_rng, real_array
 from paretoclf.common.errors import InputError
@@ -20,7 +23,7 @@ from paretoclf.roc.folds import GivenFolds, given_parts
 
 
 class LeastLoss(NamedTuple):
-    """Least held-out loss: its t, the parameter there (t if several depend on t), and the loss."""
+    """Chosen place of a held-out loss: its t, the parameter there (t if several depend on t), and the loss."""
 
     t: float
     parameter: float
@@ -43,6 +46,8 @@ class HeldOutLoss:
         Its values at t = 0 and t = 1.
     paths : tuple of ProblemPath
         Paths of the folds.
+    of_folds : array of shape (folds, k, 3)
+        The same of the mean of each fold.
     """
 
     t: Array
@@ -50,24 +55,91 @@ class HeldOutLoss:
     parameter: str
     ends: tuple[float, float]
     paths: tuple[Any, ...] = field(repr=False)
+    of_folds: Array = field(repr=False)
 
     def value(self, t: float | None = None, /, **parameter: float) -> float:
         """Loss at t, or at a value of the parameter: ``loss.value(lam=3.0)``."""
+        j, share = self._place(self._t_of(t, parameter))
+        return float(polyval(share, self.pieces[j]))
+
+    def _t_of(self, t: float | None, parameter: dict[str, float]) -> float:
+        """The t that was given as itself, or as a value of the parameter."""
         if (t is None) == (not parameter) or not {self.parameter}.issuperset(parameter):
             raise InputError(f"t or {self.parameter} must be given, got {', '.join(parameter) or 'none'}")
         if t is None:
             first, last = self.ends
-            at = float(parameter[self.parameter] - first) / (last - first)
+            at = float(parameter[self.parameter] - first) / (last - first) + 0.0  # no -0.0
         else:
             at = float(t)
         low, high = self.t[0], self.t[-1]
         if not low <= at <= high:
             raise InputError(f"t must lie between {low:g} and {high:g}, got {at:g}")
+        return at
+
+    def _place(self, t: float) -> tuple[int, float]:
+        """Piece on which t is, and the share of it that is behind."""
         last_piece = len(self.pieces) - 1
-        j = int(np.clip(np.searchsorted(self.t, at, side="right") - 1, 0, last_piece))
+        j = int(np.clip(np.searchsorted(self.t, t, side="right") - 1, 0, last_piece))
         left, right = self.t[j : j + 2]
-        share = (at - left) / (right - left)
-        return float(np.polynomial.polynomial.polyval(share, self.pieces[j]))
+        return j, float((t - left) / (right - left))
+
+    def standard_error(self, t: float | None = None, /, **parameter: float) -> float:
+        """Standard error of the loss at t, or at a value of the parameter: from the spread of the folds' means.
+
+        Raises
+        ------
+        InputError
+            If there is one fold, which has no spread.
+        """
+        folds = len(self.of_folds)
+        if folds < 2:
+            raise InputError(f"folds must be at least 2 for a standard error, got {folds}")
+        j, share = self._place(self._t_of(t, parameter))
+        means = polyval(share, self.of_folds[:, j].T)
+        return float(np.std(means, ddof=1) / np.sqrt(folds))
+
+    def one_se(self, t: float | None = None, /, **parameter: float) -> LeastLoss:
+        """Find the t nearest to a given one whose loss is within one standard error of the least, exactly.
+
+        The given one is the end that is preferred where the data do not decide: of a penalty its largest value,
+        ``loss.one_se(lam=3.0)``, which leaves the fewest coefficients. The standard error is that of the least loss.
+
+        Parameters
+        ----------
+        t : float
+            Preferred t; or the preferred value of the parameter, by its name.
+
+        Raises
+        ------
+        InputError
+            If the preferred one is not on the line, or there is one fold, which has no standard error.
+
+        Examples
+        --------
+        Two folds, whose losses are 1 + (t - 0.5)^2 and 1.5 + (t - 0.5)^2: at t = 0.5 they are 0.25 from their mean.
+
+        >>> import numpy as np
+        >>> from paretoclf.tuning import HeldOutLoss
+        >>> folds = np.array([[[1.25, -1.0, 1.0]], [[1.75, -1.0, 1.0]]])
+        >>> loss = HeldOutLoss(np.array([0.0, 1.0]), folds.mean(axis=0), "lam", (2.0, 0.0), (), folds)
+        >>> loss.minimum(), loss.standard_error(0.5)
+        (LeastLoss(t=0.5, parameter=1.0, loss=1.25), 0.25)
+        >>> loss.one_se(lam=2.0)
+        LeastLoss(t=0.0, parameter=2.0, loss=1.5)
+        """
+        wished = self._t_of(t, parameter)
+        least = self.minimum()
+        limit = least.loss + self.standard_error(least.t)
+        nearest = [least.t]
+        for piece, left, right in zip(self.pieces, self.t[:-1], self.t[1:], strict=True):
+            for first, last in _shares_within(piece, limit):
+                nearest.append(float(np.clip(wished, left + first * (right - left), left + last * (right - left))))
+        return self._at(min(nearest, key=lambda at: abs(at - wished)))
+
+    def _at(self, t: float) -> LeastLoss:
+        """Return a t with its parameter and loss."""
+        first, last = self.ends
+        return LeastLoss(t, (1.0 - t) * first + t * last, self.value(t))
 
     def minimum(self) -> LeastLoss:
         """Find the least loss, exactly; of several t with the same loss the first.
@@ -82,9 +154,7 @@ class HeldOutLoss:
         best = np.unravel_index(int(losses.argmin()), losses.shape)
         left, right = self.t[best[0] : best[0] + 2]
         t = float(left + shares[best] * (right - left))
-        first, last = self.ends
-        parameter = (1.0 - t) * first + t * last
-        return LeastLoss(t, parameter, float(losses[best]))
+        return self._at(t)._replace(loss=float(losses[best]))
 
     def __repr__(self) -> str:
         least = self.minimum()
@@ -155,12 +225,11 @@ def cross_validated_loss(
         raise InputError("build must return the same start and stop for every fold")
     last = min(float(path.t[-1]) for path in paths)
     knots = np.unique(np.concatenate([path.breakpoints for path in paths]).clip(0.0, last))
-    total = np.zeros((knots.size - 1, 3))
-    for t, values in residuals:
-        total += _parabolas(knots, t, values)
-    count = sum(len(test) for _, test in parts)
+    sums = np.array([_parabolas(knots, t, values) for t, values in residuals])
+    sizes = np.array([len(test) for _, test in parts])
     parameter, ends = _the_parameter(paths[0])
-    return HeldOutLoss(knots, total / count, parameter, ends, tuple(paths))
+    of_folds = sums / sizes[:, None, None]
+    return HeldOutLoss(knots, sums.sum(axis=0) / sizes.sum(), parameter, ends, tuple(paths), of_folds)
 
 
 def _line_of(path: Any) -> list[tuple[str, list[float]]]:
@@ -221,3 +290,12 @@ def _parabolas(knots: Array, t: Array, residuals: Array) -> Array:
     linear = 2.0 * (first * change).sum(axis=1)
     quadratic = (change**2).sum(axis=1)
     return np.stack([constant, linear, quadratic], axis=1)
+
+
+def _shares_within(piece: Array, limit: float) -> list[tuple[float, float]]:
+    """Shares of a piece, in [0, 1], on which its parabola (open upwards) is at most a limit: an interval, or none."""
+    constant, linear, quadratic = piece.tolist()
+    roots = np.sort(np.roots([quadratic, linear, constant - limit]))
+    cuts = [0.0, *(root for root in roots.real[np.isreal(roots)].tolist() if 0.0 < root < 1.0), 1.0]
+    inside = [pair for pair in pairwise(cuts) if polyval(0.5 * (pair[0] + pair[1]), piece) <= limit]
+    return [(inside[0][0], inside[-1][1])] if inside else []

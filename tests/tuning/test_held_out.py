@@ -87,3 +87,42 @@ def test_all_folds_must_have_one_line_and_the_value_one_place():
         loss.value(mu=1.0)
     with pytest.raises(pc.InputError, match="t must lie between 0 and 1, got 2"):
         loss.value(2.0)
+
+
+@pytest.mark.parametrize(("lam", "end"), [(3.0, 0), (0.0, -1), (0.9, None)])
+def test_within_one_standard_error_is_the_nearest_of_a_dense_grid(lam, end):
+    """Losses of the folds at 30 001 penalties, each a plain mean of squares, and the rule in its own words."""
+    X, y = regression()
+    parts = list(KFold(5, shuffle=True, random_state=0).split(X))
+    loss = pc.tuning.cross_validated_loss(builder(X, y), X, y, parts, intercept="b")
+    grid = np.linspace(3.0, 0.0, 30001)
+    at = 1.0 - grid / 3.0
+    means = []
+    for path, (_, test) in zip(loss.paths, parts, strict=True):
+        t, w = path.along("w")
+        b = path.along("b")[1]
+        w, b = (np.stack([np.interp(at, t, column) for column in np.atleast_2d(each.T)]) for each in (w, b))
+        means.append(((y[test, None] - X[test] @ w - b) ** 2).mean(axis=0))
+    means = np.array(means)
+    total = means.mean(axis=0)  # folds of one size
+    least = total.argmin()
+    error = means[:, least].std(ddof=1) / np.sqrt(5)
+    allowed = grid[total <= total[least] + error]
+    nearest = allowed[np.abs(allowed - lam).argmin()]
+    found = loss.one_se(lam=lam)
+    assert loss.standard_error(lam=grid[least]) == pytest.approx(error, rel=1e-6)
+    assert found.parameter == pytest.approx(nearest, abs=1.1e-4)
+    assert found.loss == pytest.approx(loss.value(found.t), rel=1e-12)
+    assert found.loss <= loss.minimum().loss + loss.standard_error(loss.minimum().t) + 1e-12
+    if end == 0:
+        assert 0.1 < found.parameter < 3.0  # neither an end of the line nor the least loss
+        assert found.parameter > 1.5 * loss.minimum().parameter
+
+
+def test_one_fold_has_no_standard_error():
+    X, y = regression()
+    loss = pc.tuning.cross_validated_loss(builder(X, y), X, y, [(np.arange(20), np.arange(20, 30))], intercept="b")
+    with pytest.raises(pc.InputError, match="folds must be at least 2 for a standard error, got 1"):
+        loss.one_se(lam=3.0)
+    with pytest.raises(pc.InputError, match="t must lie between 0 and 1"):
+        loss.one_se(lam=3.1)
