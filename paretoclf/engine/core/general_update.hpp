@@ -215,9 +215,10 @@ bool Walk<Real, Basis>::quick_column(int i, int which) {
     return true;
 }
 // Correct a column by one product with K; whether its residuals are then no more than a few times what rounding leaves.
+// Where that is the rounding of twice the precision, one more product would only mend what no double shows.
 template <class Real, class Basis>
 bool Walk<Real, Basis>::correct_column(int i, std::vector<Real> &out, Vector &bounds, bool first) {
-    constexpr double FEW = 4.0;
+    constexpr double FEW = FINE ? 1e3 : 4.0;
     int k = basis.size();
     const Real *right[] = {residual_[0].data()};
     Real *to[] = {correction_[0].data()};
