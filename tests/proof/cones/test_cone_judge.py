@@ -14,7 +14,7 @@ import scipy.io
 import scipy.sparse as sp
 
 import paretoclf as pc
-from paretoclf.proof.cones import lower_bound
+from paretoclf.proof.cones import cone_judge, lower_bound
 from paretoclf.proof.cones.cone_judge import (
     ConeProgram,
     chosen_multipliers,
@@ -304,6 +304,21 @@ def test_multipliers_that_are_not_given_are_chosen(given, small):
         assert found == pytest.approx([0.5 / (1 + 2 + 1.5), 0, 0])
     _, away = chosen_multipliers(program, np.array([1.0, 1.0]), np.array([0.0, 0.0, 1.0]), np.zeros(3, bool))
     assert away[:2].max() + away[2] > 1e-2  # a multiplier of a row with slack is not orthogonal
+
+
+def test_multipliers_are_chosen_in_a_few_rounds_where_the_tolerance_is_met(monkeypatch):
+    """Minimise the distance from (1, 1) over x0 <= 1/2, with a multiplier of 1 + 1e-9 in place of 1: no choice fits."""
+    rows = [[0.0, 1, 0], [-1, 0, 0], [0, -1, 0], [0, 0, -1]]
+    cones = [Cone("nonnegative", 1), Cone("second-order", 3)]
+    program = ConeProgram(np.zeros((3, 3)), [1.0, 0, 0], rows, [0.5, 0, -1, -1], cones)
+    rounds, project = [], cone_judge.project_dual
+    monkeypatch.setattr(cone_judge, "project_dual", lambda *given: rounds.append(1) or project(*given))
+    x, z, given = np.array([0.5, 0.5, 1]), np.array([1 + 1e-9, 1, 1, 0]), np.array([True, False, False, False])
+    _, rough = chosen_multipliers(program, x, z, given, 1e-8)
+    few = len(rounds)
+    _, fine = chosen_multipliers(program, x, z, given, 1e-12)
+    assert few <= 5 < len(rounds) - few
+    assert 1e-10 < fine.max() <= rough.max() < 1.001 * fine.max()
 
 
 def test_multipliers_exclude_points_everywhere_or_say_nothing():
