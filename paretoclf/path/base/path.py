@@ -396,7 +396,7 @@ class OnSegments(Tabular):
         before = int(np.searchsorted(starts, t - self._least, side="left")) - 1
         left = self._slope_on(before, t, ends, until=0)
         right = self._slope_on(after, t, ends, until=1)
-        return Slopes(plain(between(ends, t)), left, right)
+        return Slopes(plain(between(ends, t)), left, right, per or "t")
 
     def _slope_on(self, k: int, t: float, ends: tuple[float, float], until: int) -> Slope | None:
         """Rates at t on stretch k, for a unit of a number that goes from one of two ends to the other.

@@ -74,19 +74,26 @@ class Slope:
     until: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Slopes:
     """Rates of an optimum on both sides of a point; None on a side on which there is no path.
 
     Attributes
     ----------
     t : float
+        Where: in the unit for which rates are.
     left, right : Slope or None
+    per : str
+        Name of that number: ``"t"``, or the parameter that was asked for.
     """
 
     t: float
     left: Slope | None
     right: Slope | None
+    per: str = "t"
+
+    def __repr__(self) -> str:
+        return f"Slopes({self.per}={self.t!r}, left={self.left!r}, right={self.right!r})"
 
 
 @dataclass(frozen=True, repr=False)

@@ -63,20 +63,26 @@ class BandPoint(ProblemPoint):
         return "\n".join([f"{said}, optimal value in [{low:.10g}, {high:.10g}]", *others])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SlopeBounds:
     """Between which numbers every slope of the optimal value at t is, right and left ones.
 
     Attributes
     ----------
     t : float
-        Where, in units of the parameter that was asked for.
+        Where: in the unit for which slopes are.
     lower, upper : float
+    per : str
+        Name of that number: ``"t"``, or the parameter that was asked for.
     """
 
     t: float
     lower: float
     upper: float
+    per: str = "t"
+
+    def __repr__(self) -> str:
+        return f"SlopeBounds({self.per}={self.t!r}, lower={self.lower!r}, upper={self.upper!r})"
 
 
 @dataclass(frozen=True, repr=False)
@@ -290,7 +296,7 @@ class ConePath(Scored):
         parts = self._parts(t) if all(moving) else [self._slope(t, convex=moving[1])]
         lower, upper = (sum(part[k] for part in parts) for k in (0, 1))
         found = sorted(line.sense * each / (last - first) for each in (lower, upper))
-        return SlopeBounds(float(between((first, last), t)), float(found[0]), float(found[1]))
+        return SlopeBounds(float(between((first, last), t)), float(found[0]), float(found[1]), per or "t")
 
     def _slope(self, t: float, *, convex: bool) -> tuple[float, float]:
         """Bounds of the slope of a minimum that is convex, or concave, in t."""

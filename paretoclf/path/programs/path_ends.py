@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -15,9 +16,10 @@ from paretoclf.common.errors import DegeneratePathError, InputError, StoppedErro
 from paretoclf.common.tolerances import AFFINE, CERTIFY, ROUNDING
 from paretoclf.engine.general import follow
 from paretoclf.engine.reduction.presolve import reduce
-from paretoclf.engine.reduction.program import ProgramLine
+from paretoclf.engine.reduction.program import ProgramLine, between
 from paretoclf.engine.reduction.reduced import Reduced
 from paretoclf.engine.reduction.taken_back import taken_back
+from paretoclf.path.base.points import those
 from paretoclf.path.programs.program_points import Beyond
 from paretoclf.problem.trace import Trace
 from paretoclf.proof.programs.program_lines import prove_program
@@ -55,8 +57,8 @@ def _whose(line: ProgramLine, row: int) -> str:
     return line.label(row) or next(of_attributes, "")
 
 
-def no_start(reduced: Reduced, found: Trace, ray: Array | None) -> Exception:
-    """Error for a line without an optimum at its start."""
+def no_start(reduced: Reduced, found: Trace, ray: Array | None, ends: Sequence[Mapping[str, Any]]) -> Exception:
+    """Error for a line, on which parameters move from one end to the other, without an optimum at its start."""
     if ray is None:
         return out_of_exchanges(found)
     why = beyond_of(reduced.program, found.status, ray, 0.0, judge_ray(reduced.program, found.status, ray, 0.0))
@@ -64,7 +66,7 @@ def no_start(reduced: Reduced, found: Trace, ray: Array | None) -> Exception:
         return refusal(f"it seems {found.status} at the start, and that is not proved ({why.proof!r})", 0.0)
     names = ", ".join(why.blame) or "what CVXPY added"
     always = _refutes(reduced.program, found.status, ray, 1.0)
-    remedy = "nor is there one at stop, or between" if always else _elsewhere(reduced.program)
+    remedy = "nor is there one at stop, or between" if always else _elsewhere(reduced.program, ends)
     if found.status == "infeasible":
         how = f"it is infeasible (no point satisfies {names})"
     elif has_points(reduced.program):
@@ -87,7 +89,7 @@ def has_points(line: ProgramLine) -> bool:
     return False
 
 
-def _elsewhere(line: ProgramLine) -> str:
+def _elsewhere(line: ProgramLine, parameters: Sequence[Mapping[str, Any]]) -> str:
     """Sentence on where a line without an optimum at its start first has one, as far as that is proved."""
     ends = {name: getattr(line, name)[::-1] for name in ("q", "b", "constant")}
     with suppress(DegeneratePathError):
@@ -102,11 +104,31 @@ def _elsewhere(line: ProgramLine) -> str:
             and begins > 0.0
             and prove_program(reduced.program, found.t, taken_back(reduced, found.path)).passes()
         ):
-            return f"there is one from t = {begins:.6g} on: start there"
+            return f"there is one from t = {begins:.6g} on{those(_numbers_at(begins, *parameters))}: start there"
         none = found.status in ("infeasible", "unbounded") and not found.segments
         if none and _refutes(reduced.program, found.status, ray_of(reduced, found), 0.0):
             return "nor is there one at stop"
     return "whether there is one at another t is not known"
+
+
+def _numbers_at(t: float, start: Mapping[str, Any], stop: Mapping[str, Any]) -> dict[str, float]:
+    """Parameters that are numbers and move, at t: in the digits that are shown, no nearer to the start than t is."""
+    found = {}
+    for name, first in start.items():
+        last = stop[name]
+        if np.ndim(first) == 0 and np.ndim(last) == 0 and first != last:
+            found[name] = _rounded_towards(float(last), float(between((first, last), t)))
+    return found
+
+
+def _rounded_towards(last: float, number: float) -> float:
+    """Round a number to six digits, in the direction of another one and no further than that."""
+    if number == 0.0:
+        return number
+    unit = 10.0 ** (math.floor(math.log10(abs(number))) - 5)
+    if last > number:
+        return min(last, unit * math.ceil(number / unit))
+    return max(last, unit * math.floor(number / unit))
 
 
 def _refutes(line: ProgramLine, status: str, ray: Any, t: float) -> bool:

@@ -310,7 +310,7 @@ def _traced(
     ray = None if found.status in ("end", "limit") else ray_of(reduced, found)
     if not found.segments:
         late = ray is None and time.monotonic() >= deadline
-        raise out_of_time(found) if late else no_start(reduced, found, ray)
+        raise out_of_time(found) if late else no_start(reduced, found, ray, source.ends)
     points = taken_back(reduced, found.path)
     seconds = {"compile": source.seconds, "reduce": reducing, "trace": tracing}
     problem = reduced.problem

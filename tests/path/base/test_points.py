@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import paretoclf as pc
 from paretoclf.common.tables import SHOWN
 from paretoclf.path.base.points import Event, PriceAlong, Slope, Slopes, SolverComparison, shown, those
 
@@ -23,6 +24,14 @@ def test_an_event_says_what_changes():
 def test_rates_are_shown_without_those_of_variables():
     side = Slope(1.5, {"x": 1.0}, {"row": 2.0}, 0.5)
     assert repr(Slopes(0.25, None, side)) == "Slopes(t=0.25, left=None, right=Slope(value=1.5, until=0.5))"
+
+
+def test_rates_for_a_unit_of_a_parameter_are_shown_at_its_value():
+    """C_plus goes from 0.5 to 1.5: where it is 0.75, t is 0.25, and no number is called t that is none."""
+    path = pc.trace(pc.TwoCSVM([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1]), (0.5, 1.5), (1.5, 0.5))
+    assert repr(path.slopes(0.25)).startswith("Slopes(t=0.25, left=")
+    for found in (path.slopes(0.25, per="C_plus"), path.slopes(C_plus=0.75, per="C_plus")):
+        assert repr(found).startswith("Slopes(C_plus=0.75, left=")
 
 
 T = np.array([0.0, 0.5, 0.5, 0.75, 0.75, 2.0])

@@ -171,6 +171,7 @@ def test_a_closed_form():
         assert low <= (1 + 3 * t) / 3 <= high
     found = path.slopes(0.5, per="level")
     assert found.lower <= 1 / 3 <= found.upper < found.lower + 1e-4
+    assert repr(found).startswith("SlopeBounds(level=2.5, lower=")
     assert path.at(level=2.5).duals["plane"] == pytest.approx(-1 / 3, abs=1e-6)
     assert path.t.size == 9  # a straight line: none is needed besides those of the start
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from types import SimpleNamespace
 
 import cvxpy as cp
@@ -82,6 +83,17 @@ def test_a_start_without_an_optimum_is_unbounded_only_with_a_feasible_point(monk
     assert "unbounded" not in said
 
 
+@pytest.mark.parametrize(("start", "stop"), [(10.0, 1.0), (8.0, 0.7), (7.123, -5.5), (-10.0, 1.0), (1e7, -3.0)])
+def test_from_where_on_there_is_an_optimum_is_said_in_numbers_from_which_there_is_one(start, stop):
+    """x >= -3 and x <= 3 in both entries: sums up to 6 and down to -6 have points. Six digits are not rounded out."""
+    said = refused(start, stop, [X <= 3, X >= -3, cp.sum(X) == TH])
+    number = float(re.search(r"there is one from t = \S+ on \(th = (\S+)\): start there", said)[1])
+    assert pc.trace(
+        cp.Problem(cp.Minimize(cp.sum_squares(X)), [X <= 3, X >= -3, cp.sum(X) == TH]), {TH: number}, {TH: 0}
+    )
+    assert number == pytest.approx(np.sign(start) * 6.0, abs=max(1.1e-6 * abs(start - stop), 1e-5))
+
+
 @pytest.mark.parametrize(
     ("rows", "points"),
     [([X <= 0], True), ([X <= 0, cp.sum(X) >= TH], False), ([X <= 0, cp.sum(X) >= 1 - 2 * TH], True), (NO_ROOM, True)],
@@ -119,6 +131,6 @@ def test_a_start_that_was_not_found_is_the_start():
     one = np.ones((2, 1))
     problem = ParametricQP.hard(np.eye(1), np.zeros((0, 1)), one, -one, one)
     found = Trace(Piecewise.nowhere(problem, np.zeros(1)), "limit", exchanges=7)
-    error = path_ends.no_start(None, found, None)
+    error = path_ends.no_start(None, found, None, ({}, {}))
     assert isinstance(error, pc.DegeneratePathError)
     assert error.t == 0.0
