@@ -192,7 +192,7 @@ def _on_path(path: ProblemPath | ConePath, given: Any, tol: float, between: bool
 def _columns(file: str, header: list[str], table: Array, path: ProblemPath | ConePath) -> dict[str, Array]:
     """A table of knots: t or the parameter, and the entries of variables and multipliers as ``x[0, 1]`` or ``x``.
 
-    What `point_rows` writes beside them is left out: parameters where there is t, and the value. An entry that has the
+    What `point_rows` writes beside them is left out: parameters where there is t, the value and its bounds. An entry that has the
     name of a parameter is ``x:NAME`` or ``row:NAME``, as there.
     """
     column = {name: table[:, k] for k, name in enumerate(header)}
@@ -201,7 +201,8 @@ def _columns(file: str, header: list[str], table: Array, path: ProblemPath | Con
     told = frozenset({"t", *path.ends[0]})
     if "t" in found:
         found = {"t": found["t"]}
-        column.pop("value", None)
+        for name in ("value", "lower", "upper"):
+            column.pop(name, None)
     for kind, readings in (("x", path.program.variables), ("row", path.program.all_multipliers)):
         for name, reading_of in readings.items():
             own = beside_the_value(name, kind)

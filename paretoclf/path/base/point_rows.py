@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 import numpy as np
@@ -18,8 +18,12 @@ EVENTS = "events"
 _ROUNDED = 1e-9
 
 
-def point_rows(path: OnSegments) -> Iterator[dict[str, Any]]:
+def point_rows(
+    path: OnSegments, value_at: Callable[[float], dict[str, float]] | None = None
+) -> Iterator[dict[str, Any]]:
     """Write a row for each breakpoint: the numbers that move, the value, variables, multipliers, and what changes.
+
+    What is known of the optimal value is the column ``value``, or the columns that ``value_at`` makes of t.
 
     An entry whose name is that of another column is ``x:NAME``, or ``row:NAME``, as where it is given by name.
 
@@ -38,7 +42,8 @@ def point_rows(path: OnSegments) -> Iterator[dict[str, Any]]:
     for event in path.events:
         changes.setdefault(float(event.t), []).append(f"{event.name} {event.after}")
     for t in path.breakpoints.tolist():
-        first = {**path._row(t), "value": path.value(t)}
+        known = {"value": path.value(t)} if value_at is None else value_at(t)
+        first = {**path._row(t), **known}
         taken = frozenset({*first, EVENTS})
         right, share = path._locate(t)
         both = [_numbers(path, (right, share.after, t), taken)]

@@ -21,6 +21,7 @@ from paretoclf.common.progress import PathLimits
 from paretoclf.engine.reduction.program import between
 from paretoclf.path.base.points import Event
 from paretoclf.path.programs.eps_path_file import arrays_of
+from paretoclf.path.base.point_rows import point_rows
 from paretoclf.path.programs.path_ends import beyond_of
 from paretoclf.path.programs.program_path import Source
 from paretoclf.path.programs.program_points import Beyond, ProblemPoint, events_of
@@ -390,10 +391,8 @@ class ConePath(Scored):
         return arrays_of(self)
 
     def _rows(self) -> Iterator[dict[str, Any]]:
-        """One for each pair, with the bounds of the optimal value."""
-        for t in self.t.tolist():
-            low, high = self._bounds(t)
-            yield {**self._row(t), "lower": low, "upper": high}
+        """One for each pair: bounds of the optimal value, the point, its multipliers, and what changes there."""
+        return point_rows(self, lambda t: dict(zip(("lower", "upper"), self._bounds(t), strict=True)))
 
     def __repr__(self) -> str:
         sizes = f"{self.program.n} columns and {self.program.m} rows"
