@@ -192,8 +192,8 @@ def _on_path(path: ProblemPath | ConePath, given: Any, tol: float, between: bool
 def _columns(file: str, header: list[str], table: Array, path: ProblemPath | ConePath) -> dict[str, Array]:
     """A table of knots: t or the parameter, and the entries of variables and multipliers as ``x[0, 1]`` or ``x``.
 
-    What `point_rows` writes beside them is left out: parameters where there is t, the value and its bounds. An entry that has the
-    name of a parameter is ``x:NAME`` or ``row:NAME``, as there.
+    What `point_rows` writes beside them is left out: parameters where there is t, the value and its bounds. An entry
+    that has the name of a parameter is ``x:NAME`` or ``row:NAME``, as there.
     """
     column = {name: table[:, k] for k, name in enumerate(header)}
     parameters = [name for name in header if name == "t" or name in path.ends[0]]

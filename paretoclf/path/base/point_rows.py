@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,11 +19,12 @@ _ROUNDED = 1e-9
 
 
 def point_rows(
-    path: OnSegments, value_at: Callable[[float], dict[str, float]] | None = None
+    path: OnSegments, bounds_at: Callable[[float], tuple[float, float]] | None = None
 ) -> Iterator[dict[str, Any]]:
     """Write a row for each breakpoint: the numbers that move, the value, variables, multipliers, and what changes.
 
-    What is known of the optimal value is the column ``value``, or the columns that ``value_at`` makes of t.
+    Of a path within eps the optimal value has bounds at each t, which are the columns ``lower`` and ``upper``. Its
+    multipliers prove them, and may be far from those of the optimum: they are left out.
 
     An entry whose name is that of another column is ``x:NAME``, or ``row:NAME``, as where it is given by name.
 
@@ -41,15 +42,19 @@ def point_rows(
     changes = dict[float, list[str]]()
     for event in path.events:
         changes.setdefault(float(event.t), []).append(f"{event.name} {event.after}")
+    named = {"x": path.variables} if bounds_at else {"x": path.variables, "row": path.duals}
     for t in path.breakpoints.tolist():
-        known = {"value": path.value(t)} if value_at is None else value_at(t)
+        if bounds_at is None:
+            known = {"value": path.value(t)}
+        else:
+            known = dict(zip(("lower", "upper"), bounds_at(t), strict=True))
         first = {**path._row(t), **known}
         taken = frozenset({*first, EVENTS})
         right, share = path._locate(t)
-        both = [_numbers(path, (right, share.after, t), taken)]
+        both = [_numbers(path, (right, share.after, t), named, taken)]
         before = int(path.t.searchsorted(t)) - 1
         if before >= 0 and before != right:
-            left = _numbers(path, (before, 1.0, t), taken)
+            left = _numbers(path, (before, 1.0, t), named, taken)
             if not _same(left, both[0]):
                 both.insert(0, left)
         said = "; ".join(dict.fromkeys(changes.get(t, ())))
@@ -69,11 +74,13 @@ def column_of(entry: str, kind: str, taken: Collection[str]) -> str:
     return f"{kind}:{entry}" if entry in taken else entry
 
 
-def _numbers(path: OnSegments, place: tuple[int, float, float], taken: Collection[str]) -> dict[str, float]:
-    """Entries of all variables and multipliers at a place: a segment, a share of it, and t."""
+def _numbers(
+    path: OnSegments, place: tuple[int, float, float], named: Mapping[str, Collection[str]], taken: Collection[str]
+) -> dict[str, float]:
+    """Entries of variables and multipliers, by their names, at a place: a segment, a share of it, and t."""
     j, share, t = place
     where, found = (j, np.array([share]), np.array([t])), dict[str, float]()
-    for kind, names in (("x", path.variables), ("row", path.duals)):
+    for kind, names in named.items():
         for name in names:
             own = beside_the_value(name, kind)
             for entry, number in entries(own, path._read(name, *where)[0]):

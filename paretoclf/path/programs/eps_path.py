@@ -19,9 +19,9 @@ from paretoclf.common.errors import DegeneratePathError, InputError, Interrupted
 from paretoclf.common.files import AnyFile
 from paretoclf.common.progress import PathLimits
 from paretoclf.engine.reduction.program import between
+from paretoclf.path.base.point_rows import point_rows
 from paretoclf.path.base.points import Event
 from paretoclf.path.programs.eps_path_file import arrays_of
-from paretoclf.path.base.point_rows import point_rows
 from paretoclf.path.programs.path_ends import beyond_of
 from paretoclf.path.programs.program_path import Source
 from paretoclf.path.programs.program_points import Beyond, ProblemPoint, events_of
@@ -391,8 +391,8 @@ class ConePath(Scored):
         return arrays_of(self)
 
     def _rows(self) -> Iterator[dict[str, Any]]:
-        """One for each pair: bounds of the optimal value, the point, its multipliers, and what changes there."""
-        return point_rows(self, lambda t: dict(zip(("lower", "upper"), self._bounds(t), strict=True)))
+        """One for each pair: bounds of the optimal value, the variables, and what changes there."""
+        return point_rows(self, self._bounds)
 
     def __repr__(self) -> str:
         sizes = f"{self.program.n} columns and {self.program.m} rows"

@@ -417,7 +417,14 @@ def test_it_compares_assigns_and_prints(tmp_path):
     assert w.shape == (t.size, 16)
     assert all(change[1:] in (("0", "not 0"), ("not 0", "0")) for event in path.events for change in event.changes)
     assert {change[0] for event in path.events for change in event.changes} <= {f"w[{k}]" for k in range(16)}
-    assert path.to_frame().columns.tolist() == ["t", "lam", "lower", "upper"]
+    table = path.to_frame()
+    assert table.columns.tolist() == ["t", "lam", "lower", "upper", *(f"w[{k}]" for k in range(16)), "events"]
+    assert table["t"].tolist() == path.t.tolist()
+    for k in (0, 1, -1):
+        point = path.at(float(path.t[k]))
+        assert table.iloc[k][[f"w[{j}]" for j in range(16)]].tolist() == pytest.approx(point.variables["w"], abs=1e-12)
+        assert table.iloc[k]["lower"] <= point.value <= table.iloc[k]["upper"] + 1e-12
+    assert pc.verify(path, table, tol=1e-3).passes()
     assert "at every t in [0, 1]" in path.proof.explain()
     assert "Not proved to 1e-09" in path.proof.explain(1e-9)
     path.page(tmp_path / "page.html")
