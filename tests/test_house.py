@@ -151,7 +151,7 @@ INSIDE: dict[str, tuple[tuple[str, ...], ...]] = {
         ("svm", "curves"),
         ("deletion", "cost_plane", "problem_map", "bounded"),
         ("plane", "tracing", "load"),
-        ("sensitivity",),
+        ("sensitivity", "certified"),
     ),
 }
 

@@ -93,6 +93,7 @@ CHECK_EXAMPLES = """\
 examples:
   paretoclf check out/wdbc.proof.json.gz
   paretoclf check mine.proof.json --data mine.csv --positive sick
+  paretoclf check path.proof.json --model model.mps --move rhs:CAP1=100..300
   paretoclf check band.proof.json --json
   paretoclf check --page check.html"""
 
@@ -481,6 +482,10 @@ def _check(parser: argparse.ArgumentParser) -> None:
     given.add_argument("--standardised", metavar="OWN.csv", help="the same after each column is standardised")
     given.add_argument("--positive", metavar="LABEL", help="the label of +1 in your file")
     given.add_argument("--costs", metavar="C+,C-,C+,C-[,WEIGHTS]", help="costs at t = 0 and at t = 1")
+    own = parser.add_argument_group("your own model, of paths of programs")
+    own.add_argument("--model", metavar="MODEL", help="every number is that of this .mps, .qps or .lp file")
+    _move(own, "WHAT=FROM..TO", f"what moves in it, from where to where. {WORDS}")
+    _integers(own)
     _output(parser)
 
 

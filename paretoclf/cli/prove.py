@@ -89,9 +89,25 @@ def run_check(args: argparse.Namespace) -> int:
     for name in ("data", "standardised", "positive", "costs"):
         if getattr(args, name) is not None:
             command += [f"--{name}", getattr(args, name)]
+    compared = _compared(args)
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    said = (done.stdout or done.stderr).strip()
+    said = "\n".join(filter(None, [(done.stdout or done.stderr).strip(), compared]))
     print(
         to_json({"proved": done.returncode == 0, "checker": f"{script}.py", "statement": said}) if args.json else said
     )
     return int(done.returncode != 0)
+
+
+def _compared(args: argparse.Namespace) -> str:
+    """Say that the certificate is about the model in a file, where one is given; InputError where it is not."""
+    if args.model is None:
+        if args.move or args.integers:
+            raise InputError("--move and --integers say how a model is read: give it by --model")
+        return ""
+    from paretoclf.cli.moves import read_moves, read_qp  # few certificates are compared with a model
+    from paretoclf.path.certified import same_program
+
+    moves = read_moves(args.move)
+    qp = read_qp(args.model, args.integers, list(moves))
+    start, stop = ({words: ends[k] for words, ends in moves.items()} for k in (0, 1))
+    return f"{args.model}: {same_program(args.file, qp, start, stop)}"

@@ -128,3 +128,17 @@ def test_a_path_of_costs_is_exported_too(tmp_path, capsys):
     rows = json.loads(capsys.readouterr().out)["breakpoints"]
     assert [row["value"] for row in rows] == [path.value(row["t"]) for row in rows]
     assert rows[-1]["w[0]"] == pytest.approx(path.at(1.0).classifier.w[0])
+
+
+def test_a_certificate_is_compared_with_the_model(run, capsys):
+    assert run("goods.mps", "--move", "rhs:BUDGET=2..12", "--out", "traced")[0] == 0
+    assert main(["prove", "traced/path.npz", "--level", "exact", "--out", "goods.proof.json", "--quiet"]) == 0
+    own = ["check", "goods.proof.json", "--model", "goods.mps", "--move"]
+    assert main([*own, "rhs:BUDGET=2..12"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("PROVED")
+    assert "goods.mps: It states this model: 3 columns, " in said
+    assert main([*own, "rhs:BUDGET=2..11"]) == 2
+    assert "the upper bound of BUDGET at t = 1 is 12.0 there, and 11.0 in the model" in capsys.readouterr().err
+    assert main(["check", "goods.proof.json", "--move", "rhs:BUDGET=2..12"]) == 2
+    assert "say how a model is read: give it by --model" in capsys.readouterr().err
