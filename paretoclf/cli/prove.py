@@ -105,7 +105,7 @@ def _compared(args: argparse.Namespace) -> str:
             raise InputError("--move and --integers say how a model is read: give it by --model")
         return ""
     from paretoclf.cli.moves import read_moves, read_qp  # few certificates are compared with a model
-    from paretoclf.path.certified import same_program
+    from paretoclf.path.same_program import same_program
 
     moves = read_moves(args.move)
     qp = read_qp(args.model, args.integers, list(moves))

@@ -392,8 +392,8 @@ class OnSegments(Tabular):
         ends = self._per(per)
         starts = self.t[self.long_segments]
         stops = self.t[self.long_segments + 1]
-        after = int(np.searchsorted(stops, t + self._least, side="right"))
-        before = int(np.searchsorted(starts, t - self._least, side="left")) - 1
+        after = int(stops.searchsorted(t + self._least, "right"))
+        before = int(starts.searchsorted(t - self._least)) - 1
         left = self._slope_on(before, t, ends, until=0)
         right = self._slope_on(after, t, ends, until=1)
         return Slopes(plain(between(ends, t)), left, right, per or "t")

@@ -122,7 +122,7 @@ class PriceAlong:
     def __call__(self, t: float) -> Any:
         """Price at t; at a breakpoint where it jumps, that to the right."""
         ends = self.t[1::2]
-        segment = int(np.searchsorted(ends, t + self.least, side="right"))
+        segment = int(ends.searchsorted(t + self.least, "right"))
         first = 2 * min(segment, ends.size - 1)
         start, end = self.t[first : first + 2]
         nearest = min(max(t, start), end)
@@ -131,7 +131,7 @@ class PriceAlong:
         return float(found) if np.ndim(found) == 0 else found
 
     def __repr__(self) -> str:
-        low, high = (float(each(self.price)) for each in (np.min, np.max))
+        low, high = self.price.min(), self.price.max()
         return (
             f"PriceAlong({self.constraint}: {low:.6g} to {high:.6g}, t {self.t[0]:g} to {self.t[-1]:g}, "
             f"{self.t.size // 2} segments)"

@@ -16,7 +16,7 @@ from paretoclf.common.errors import DegeneratePathError, InputError, StoppedErro
 from paretoclf.common.tolerances import AFFINE, CERTIFY, ROUNDING
 from paretoclf.engine.general import follow
 from paretoclf.engine.reduction.presolve import reduce
-from paretoclf.engine.reduction.program import ProgramLine, between
+from paretoclf.engine.reduction.program import ProgramLine
 from paretoclf.engine.reduction.reduced import Reduced
 from paretoclf.engine.reduction.taken_back import taken_back
 from paretoclf.path.base.points import those
@@ -104,31 +104,14 @@ def _elsewhere(line: ProgramLine, parameters: Sequence[Mapping[str, Any]]) -> st
             and begins > 0.0
             and prove_program(reduced.program, found.t, taken_back(reduced, found.path)).passes()
         ):
-            return f"there is one from t = {begins:.6g} on{those(_numbers_at(begins, *parameters))}: start there"
+            from paretoclf.path.base.rounded_numbers import numbers_at  # few paths are refused
+
+            numbers = those(numbers_at(begins, *parameters))
+            return f"there is one from t = {begins:.6g} on{numbers}: start there"
         none = found.status in ("infeasible", "unbounded") and not found.segments
         if none and _refutes(reduced.program, found.status, ray_of(reduced, found), 0.0):
             return "nor is there one at stop"
     return "whether there is one at another t is not known"
-
-
-def _numbers_at(t: float, start: Mapping[str, Any], stop: Mapping[str, Any]) -> dict[str, float]:
-    """Parameters that are numbers and move, at t: in the digits that are shown, no nearer to the start than t is."""
-    found = {}
-    for name, first in start.items():
-        last = stop[name]
-        if np.ndim(first) == 0 and np.ndim(last) == 0 and first != last:
-            found[name] = _rounded_towards(float(last), float(between((first, last), t)))
-    return found
-
-
-def _rounded_towards(last: float, number: float) -> float:
-    """Round a number to six digits, in the direction of another one and no further than that."""
-    if number == 0.0:
-        return number
-    unit = 10.0 ** (math.floor(math.log10(abs(number))) - 5)
-    if last > number:
-        return min(last, unit * math.ceil(number / unit))
-    return max(last, unit * math.floor(number / unit))
 
 
 def _refutes(line: ProgramLine, status: str, ray: Any, t: float) -> bool:

@@ -1,4 +1,4 @@
-"""Tests of `paretoclf.path.certified`: whether a certificate file is about a model of one's own."""
+"""Tests of `paretoclf.path.same_program`: whether a certificate file is about a model of one's own."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
-from paretoclf.path.certified import same_program
+from paretoclf.path.same_program import same_program
 from paretoclf.path.tracing import save_point
 from paretoclf.proof.files.certificate_file import digest
 

@@ -52,7 +52,7 @@ def same_program(file: AnyFile, problem: Any, start: Any = None, stop: Any = Non
     --------
     >>> import tempfile
     >>> import paretoclf as pc
-    >>> from paretoclf.path.certified import same_program
+    >>> from paretoclf.path.same_program import same_program
     >>> def model(cap):
     ...     return pc.QP(None, [-1.0], [[2.0]], None, [cap], moves={"more": {"u": [1.0]}})
     >>> ends = {"more": 0}, {"more": 4}
@@ -86,7 +86,7 @@ def _content(file: Path) -> dict[str, Any]:
     """The content of the exact certificate of a program."""
     try:
         with (gzip.open if file.name.endswith(".gz") else open)(file, "rb") as stream:
-            content = json.loads(stream.read())
+            content: dict[str, Any] = json.loads(stream.read())
         form, kind = content["format"], content["problem"]["kind"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(f"file must be a certificate, got {file} ({error})") from None
@@ -117,9 +117,9 @@ def _differences(line: Any, theirs: Stated, own: Stated) -> Iterator[str]:
     for name, what in _SIDES.items():
         for t in (0, 1):
             for item, pair in zip(items, zip(theirs[name][t], own[name][t], strict=True), strict=False):
-                numbers = [None if each is None else Fraction(each) for each in pair]
-                if numbers[0] != numbers[1]:
-                    yield _said(f"{what} of {item} at t = {t}", *numbers)
+                there, here = (None if each is None else Fraction(each) for each in pair)
+                if there != here:
+                    yield _said(f"{what} of {item} at t = {t}", there, here)
 
 
 def _entries(row: Sequence[Any]) -> dict[int, Fraction]:
