@@ -434,6 +434,8 @@ def _predict(parser: argparse.ArgumentParser) -> None:
     data = parser.add_argument_group("data")
     data.add_argument("--label", metavar="COLUMN", help="the true labels, where they are known")
     _reading(data)
+    unseen = "categories that the training samples had not: leave their rows out, or take the most frequent one"
+    data.add_argument("--unseen", choices=("drop", "frequent"), help=unseen)
     _output(parser).add_argument("--out", metavar="FILE", help="write the table to this file")
 
 

@@ -69,14 +69,26 @@ def _samples(args: argparse.Namespace, model: TableClassifier) -> tuple[Array, l
             names, table = [str(j + 1) for j in range(len(names))], [(1, names), *table]
     if args.label is not None and args.label not in names:
         raise InputError(f"{file}: there is no column {args.label!r}; columns: {listed(names)}")
+    how = {"missing": args.missing, "decimal": args.decimal, "unseen": args.unseen}
     try:
-        X, rows = read_samples(f"{file}", names, table, model.recipe, missing=args.missing, decimal=args.decimal)
+        X, rows = read_samples(f"{file}", names, table, model.recipe, **how)
     except ColumnsError as error:
+        if not error.ways and _is_read(names, table, model, {**how, "unseen": "drop"}):
+            error.ways = {"unseen": "drop"}
         raise InputError(with_flags(error)) from None
     if args.label is None:
         return X, rows, None
     known, column = dict(table), names.index(args.label)
     return X, rows, [known[row][column].strip() for row in rows]
+
+
+def _is_read(names: list[str], table: Any, model: TableClassifier, how: dict[str, Any]) -> bool:
+    """Whether some rows of a table are read with other treatments of their cells."""
+    try:
+        _, rows = read_samples("", names, table, model.recipe, **how)
+    except ColumnsError:
+        return False
+    return bool(rows)
 
 
 def _judged(args: argparse.Namespace, model: TableClassifier, labels: list[str], truth: list[str]) -> dict[str, Any]:

@@ -24,6 +24,9 @@ MISSING = frozenset({"", "?", "na", "nan", "n/a", "null", "none", ".", "<na>", "
 #: Treatments of missing values.
 WAYS = ("drop", "median")
 
+#: Treatments of categories that the training samples did not have.
+UNSEEN = ("drop", "frequent")
+
 #: Texts of infinity.
 _INFINITE = ("inf", "infinity")
 
@@ -211,6 +214,7 @@ def read_samples(
     *,
     missing: str | None = None,
     decimal: str | None = None,
+    unseen: str | None = None,
 ) -> tuple[Array, list[object]]:
     """Read new samples by the recipe of those that a classifier was trained on.
 
@@ -224,6 +228,8 @@ def read_samples(
         Leave incomplete rows out, or fill them with the values of the recipe: medians of the training samples.
     decimal : str, optional
         Character before a fraction; default: that of the training samples.
+    unseen : {"drop", "frequent"}, optional
+        Leave rows out that have a category which the training samples did not have, or take their most frequent one.
 
     Returns
     -------
@@ -235,6 +241,8 @@ def read_samples(
         With the rows and columns at fault.
     """
     Wanted(missing=missing, decimal=decimal)  # refuses what is no way
+    if unseen is not None and unseen not in UNSEEN:
+        raise InputError(f"unseen must be {' or '.join(map(repr, UNSEEN))}, got {unseen!r}")
     _check_header(where, names)
     gone = [column.name for column in recipe if column.name not in names]
     if gone:
@@ -245,9 +253,16 @@ def read_samples(
         cells = texts[names.index(column.name)]
         hot = column.categories is not None
         read.append(_Read(column.name, cells, hot, decimal or column.decimal, column.thousands))
-    if missing == "drop":
-        whole = np.flatnonzero(~np.logical_or.reduce([each.absent for each in read]))
-        read, rows = [each.rows(whole) for each in read], [rows[i] for i in whole]
+    left_out = np.zeros(len(rows), dtype=bool)
+    for each, column in zip(read, recipe, strict=True):
+        if missing == "drop":
+            left_out |= each.absent
+        if unseen == "drop":
+            left_out |= each.unseen(column.categories)
+        elif unseen == "frequent":
+            each.replace(each.unseen(column.categories), column.fill)
+    kept = np.flatnonzero(~left_out)
+    read, rows = [each.rows(kept) for each in read], [rows[i] for i in kept]
     known = {column.name: column.categories for column in recipe if column.categories is not None}
     found = _wrong(rows, read, missing is None, known)
     if found:
@@ -304,6 +319,16 @@ class _Read:
         infinite = all(text.lstrip("+-") in _INFINITE for text in wrong)
         return infinite or len(wrong) <= FEW_ROWS * len(self.present)
 
+    def unseen(self, categories: Sequence[str] | None) -> Mask:
+        """Which cells hold none of the categories; nowhere in a column of numbers, which has None."""
+        if categories is None:
+            return np.zeros(len(self.texts), dtype=bool)
+        return np.asarray(~self.absent & ~np.isin(self.texts, categories))
+
+    def replace(self, which: Mask, text: Any) -> None:
+        """Put a text in place of some cells."""
+        self.texts = [text if new else old for old, new in zip(self.texts, which, strict=True)]
+
     def rows(self, which: Index) -> _Read:
         """Cells of some rows."""
         part = copy(self)
@@ -352,7 +377,7 @@ def _wrong(
     found = []
     for each in read:
         categories = (known or {}).get(each.name)
-        bad = each.wrong if categories is None else ~each.absent & ~np.isin(each.texts, categories)
+        bad = each.wrong if categories is None else each.unseen(categories)
         refused = whole or (known is None and each.absent.all())  # there is nothing to fill with
         found += _first(rows, each, bad | (each.absent & refused), "value", categories)
     return found

@@ -122,6 +122,31 @@ def test_bad_new_samples(model, tmp_path, capsys, text, arguments, words):
     assert words in printed.err
 
 
+def test_a_category_that_training_had_not_is_left_out_or_the_most_frequent_one(model, tmp_path, capsys):
+    rows = ["age;city;noise", "30;Rome;1", "30;Lima;1", "30;Quito;1", "30;Oslo;1"]
+    new = tmp_path / "new.csv"
+    new.write_text("\n".join(rows) + "\n")
+    ask = ["predict", str(model), str(new)]
+    assert main(ask) == 2
+    said = capsys.readouterr().err.strip()
+    assert "row 3, column 'city': the value must be one of 'Bonn', 'Oslo', 'Rome', got 'Lima' (and 1 row more)" in said
+    assert said.endswith("ready: --unseen drop")
+    assert main([*ask, *shlex.split(said.partition("ready: ")[2])]) == 0
+    kept = list(csv.reader(io.StringIO(capsys.readouterr().out)))[1:]
+    assert [row[0] for row in kept] == ["2", "5"]
+    columns = json.loads(model.read_text())["columns"]
+    frequent = next(column["fill"] for column in columns if column["name"] == "city")
+    assert main([*ask, "--unseen", "frequent"]) == 0
+    filled = list(csv.reader(io.StringIO(capsys.readouterr().out)))[1:]
+    new.write_text("\n".join(rows).replace("Lima", frequent).replace("Quito", frequent) + "\n")
+    assert main(ask) == 0
+    assert filled == list(csv.reader(io.StringIO(capsys.readouterr().out)))[1:]
+    new.write_text("age;city;noise\n;Rome;1\n30;Lima;1\n")  # two cells at fault: no flag alone reads the file
+    assert main(ask) == 2
+    assert "ready" not in capsys.readouterr().err
+    assert main([*ask, "--missing", "median", "--unseen", "drop"]) == 0
+
+
 def test_a_model_keeps_the_decimal_comma(tmp_path, capsys):
     header, rows = people(tmp_path / "train.csv", 60, 0)
     out = tmp_path / "out"
