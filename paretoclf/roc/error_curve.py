@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paretoclf.common.checks import Array, Index, Mask, check_inside, keep
-from paretoclf.problem.costs import CostLine
+from paretoclf.problem.costs import CostLine, Costs
 from paretoclf.roc.counts import CountedErrors, Objective, require_both, smallest
 from paretoclf.roc.crossings import BLOCK, just_after, zeros_of_pieces
 from paretoclf.roc.of_path import checked_folds
@@ -209,9 +209,14 @@ class ErrorCurve(CountedErrors[Optimum]):
         return f"ErrorCurve({size}, {minimax}{also(self.note)})"
 
     def _places(self) -> Iterator[Mapping[str, float]]:
-        """Stretches of t on which both counts are constant."""
-        ends = self.t.tolist()
-        return ({"start": start, "stop": stop} for start, stop in pairwise(ends))
+        """Stretches of t on which both counts are constant, with the costs at their ends where a line has costs."""
+        line = self.line
+        for start, stop in pairwise(self.t.tolist()):
+            place = {"start": start, "stop": stop}
+            if line is not None and isinstance(line.start, Costs):
+                for name, costs in (("start", line.at(start)), ("stop", line.at(stop))):
+                    place |= {f"{name}_C_plus": costs.C_plus, f"{name}_C_minus": costs.C_minus}
+            yield place
 
     def counts(self, t: float) -> tuple[int, int]:
         """False positives and false negatives at t."""

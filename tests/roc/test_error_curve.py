@@ -469,3 +469,16 @@ def test_best_of_a_criterion_is_what_its_name_finds():
         allowed = [o for o in curve.best(pc.tuning.NeymanPearson(0.4)) if o.fpr <= 0.4]
         if curve.fpr.min() <= 0.4:
             assert tuple(allowed) == curve.neyman_pearson(0.4)
+
+
+def test_the_table_has_the_costs_of_each_stretch(gaussians):
+    X, y = gaussians(30, 2, seed=1)
+    path = pc.trace(pc.TwoCSVM(X, y), *LINE)
+    curve = path.error_curve(*gaussians(40, 2, seed=2))
+    for row in curve.records():
+        for end in ("start", "stop"):
+            costs = row[f"{end}_C_plus"], row[f"{end}_C_minus"]
+            assert costs == pytest.approx((0.1 + 1.8 * row[end], 1.9 - 1.8 * row[end]))
+            assert costs == pytest.approx((path.costs(row[end]).C_plus, path.costs(row[end]).C_minus))
+    without = pc.roc.ErrorCurve.of_scores(*random_scores(np.random.default_rng(0)))
+    assert [*without.records()[0]] == ["start", "stop", "false_positives", "false_negatives", "fpr", "fnr"]

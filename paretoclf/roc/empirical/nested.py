@@ -16,7 +16,7 @@ change at finitely many g. Their counts on the outer folds, added up, are the cu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paretoclf.common.checks import Array, Index, Mask, check_labels
+from paretoclf.common.tables import Tabular
 from paretoclf.problem.costs import Costs, as_costs
 from paretoclf.roc.crossings import scores_at
 from paretoclf.roc.curve import RocCurve, RocPoint
@@ -101,7 +102,7 @@ class NestedPoint:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NestedRoc:
+class NestedRoc(Tabular):
     """A ROC curve whose classifiers were chosen without the labels that judge them.
 
     Attributes
@@ -137,6 +138,13 @@ class NestedRoc:
         low, high = self.areas.min(), self.areas.max()
         named = f"{self.name}: " if self.name else ""
         return f"NestedRoc({named}{size}, AUC {self.auc:.4f} ({low:.4f} to {high:.4f}))"
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        """Rows of the table: the points of each repeat, and from which weight of a false negative on each is chosen."""
+        for number, (folds, curve) in enumerate(zip(self.repeats, self.curves, strict=True)):
+            begins = [0.0, *np.unique(_weights_of(folds)).tolist()]
+            for weight, fpr, tpr in zip(begins, curve.fpr.tolist(), curve.tpr.tolist(), strict=True):
+                yield {"repeat": number, "weight": weight, "fpr": fpr, "tpr": tpr}
 
     @cached_property
     def curves(self) -> tuple[RocCurve, ...]:
@@ -347,9 +355,14 @@ def _range(values: Array) -> tuple[float, float]:
     return float(values.min()), float(values.max())
 
 
+def _weights_of(folds: Sequence[OuterFold]) -> Array:
+    """Weights at which the choice of some fold changes, fold by fold."""
+    return np.concatenate([weights(fold.envelope) for fold in folds])
+
+
 def _pooled(folds: Sequence[OuterFold], name: str) -> RocCurve:
     """Counts of all folds added at equal weight: from g = 0 on, one point after each change of a choice."""
-    at = np.concatenate([weights(fold.envelope) for fold in folds])
+    at = _weights_of(folds)
     order = np.argsort(at, kind="stable")
     last = np.flatnonzero(np.diff(at[order], append=2.0) > 0)  # changes at one weight are one
     sums = []

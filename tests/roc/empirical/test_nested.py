@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from sklearn.preprocessing import StandardScaler
@@ -9,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 import paretoclf as pc
 from paretoclf.plotting import NestedRocDisplay
 from paretoclf.roc.curve import RocCurve, RocPoint
-from paretoclf.roc.empirical.nested import AlongPath, ByValidation, NestedPoint, nested_rocs, outer_folds
+from paretoclf.roc.empirical.nested import AlongPath, ByValidation, NestedPoint, nested_rocs, outer_folds, vertex_for
 from paretoclf.roc.of_path import roc_of_scores
 
 LINE = (0.04, 1.96), (1.96, 0.04)
@@ -272,3 +274,21 @@ def test_a_chosen_classifier_is_printed_as_two_rates_t_and_its_shift():
     assert repr(chosen) == "RocPoint(fpr 0.3333, fnr 0.3333, t 0.123457, shift -0.25)"
     point = NestedPoint(0.1, 0.75, 0.2, (0, 1), (0, 1), (0, 1), chosen)
     assert repr(point) == "NestedPoint(fpr 0.1000, fnr 0.2500, t 0.123457, shift -0.25)"
+
+
+def test_the_table_says_from_which_weight_on_which_rates_are_chosen():
+    X, y = two_classes()
+    found = pc.cross_validated_roc(pc.TwoCSVM(X, y), *LINE, repeats=2)
+    rows = found.records()
+    assert [*rows[0]] == ["repeat", "weight", "fpr", "tpr"]
+    for number, curve in enumerate(found.curves):
+        mine = [row for row in rows if row["repeat"] == number]
+        assert [(row["fpr"], row["tpr"]) for row in mine] == [*zip(curve.fpr.tolist(), curve.tpr.tolist(), strict=True)]
+        begins = [row["weight"] for row in mine] + [1.0]
+        assert begins == sorted(begins)
+        for row, end in zip(mine, begins[1:], strict=True):
+            if end == row["weight"]:  # 0 or 1 alone, where one of the costs is 0
+                continue
+            g = 0.5 * (row["weight"] + end)  # a pair of costs, which picks that point
+            fpr, tpr = found.judged(partial(vertex_for, weight=g))
+            assert (fpr[number], tpr[number]) == (row["fpr"], row["tpr"])
