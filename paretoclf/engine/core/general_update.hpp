@@ -214,11 +214,11 @@ bool Walk<Real, Basis>::quick_column(int i, int which) {
     update_error_.bound(H_, basis, bounds, column_error_[which]);
     return true;
 }
-// Correct a column by one product with K; whether its residuals are then no more than a few times what rounding leaves.
-// Where that is the rounding of twice the precision, one more product would only mend what no double shows.
+// Correct a column by one product with K; whether its residuals are then no more than a few times what rounding leaves,
+// or in twice the precision what K makes of them is next to nothing of the column.
 template <class Real, class Basis>
 bool Walk<Real, Basis>::correct_column(int i, std::vector<Real> &out, Vector &bounds, bool first) {
-    constexpr double FEW = FINE ? 1e3 : 4.0;
+    constexpr double FEW = 4.0;
     int k = basis.size();
     const Real *right[] = {residual_[0].data()};
     Real *to[] = {correction_[0].data()};
@@ -237,7 +237,14 @@ bool Walk<Real, Basis>::correct_column(int i, std::vector<Real> &out, Vector &bo
         largest = std::max(largest, magnitude(residual_[0][a]));
     }
     UpdateError<Basis>::largest_of_members(bounds, basis, n_, allowed);
-    return missed[0] <= FEW * allowed[0] && missed[1] <= FEW * allowed[1];
+    if (missed[0] <= FEW * allowed[0] && missed[1] <= FEW * allowed[1]) return true;
+    if (!FINE) return false;
+    double size = 0.0, wrong = 0.0;
+    for (int a = 0; a < k; a++) {
+        size = std::max(size, magnitude(solution_[0][a]));
+        wrong = std::max(wrong, missed[0] * basis.sums(0)[a] + missed[1] * basis.sums(1)[a]);
+    }
+    return wrong <= UNSEEN * size;
 }
 
 }  // namespace core

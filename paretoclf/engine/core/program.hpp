@@ -42,6 +42,8 @@ constexpr double TIE_IN_DOUBLES = 2e-14, LATER = 1e-13;
 constexpr double TOGETHER = 1e-13;
 // In twice the precision, a solution may miss this share of its terms; else its basis, in doubles, is singular.
 constexpr double RESOLVED = 1e-20;
+// No double shows that a column is wrong by this share of its largest entry: it needs no further refinement.
+constexpr double UNSEEN = 1e-20;
 
 // ---- the basis and updates of the solution ----
 
