@@ -134,18 +134,15 @@ def headlines(report: dict[str, Any]) -> list[str]:
     """Return the lines that matter: the choice, the cost to expect, the worst proof, the files."""
     at, lines = report["held_out"]["cost"], report["lines"]
     chosen = ", ".join(f"{each['cost']:.4f} ({name})" for name, each in at["chosen_elsewhere"].items())
-    worst = max(
-        (line["worst_certificate"] for line in lines.values()), key=lambda each: max(each["residual"], each["gap"])
-    )
     segments = sum(line["segments"] for line in lines.values())
     cost = f"{chosen or 'unknown (too few samples of a class)'} a sample"
     use = f"a miss costs {at['C_plus']:g}, a false alarm {at['C_minus']:g}"
-    numbers = f"gap {worst['gap']:.1e}, residual {worst['residual']:.1e}"
-    place = f"C_plus {worst['C_plus']:.6g}, C_minus {worst['C_minus']:.6g}"
+    gap, residual = (max(line[name] for line in lines.values()) for name in ("worst_gap", "worst_residual"))
+    largest = f"gap {gap:.1e}, residual {residual:.1e}"
     return [
         *_chosen(report),
         f"held-out cost  {cost}; {use}",
-        f"worst proof    {numbers} at {place}; every point of {segments} segments is proved",
+        f"worst proof    {largest}, the largest of {segments} segments: every point of them is proved",
         f"wrote          {', '.join(report['files'])}",
     ]
 

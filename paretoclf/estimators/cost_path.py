@@ -58,7 +58,7 @@ class CostPathSVC(CostsAtUse):
     t_ : float
         Where on the line.
     costs_ : Costs
-        The costs there, in units of 1.
+        The costs there, in units of 1, before the factors of ``class_weight`` and ``sample_weight``.
     classes_ : array of shape (2,)
     pos_label_ : label
         Label of the positives.

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from paretoclf.common.checks import Array, Index, check_share
+from paretoclf.common.errors import InputError
 from paretoclf.estimators.cost_path import CostPathSVC
 from paretoclf.proof.verdicts.solution import Solution
 from paretoclf.tuning.guarantee import ShiftedRule, guaranteed, order_statistic
@@ -34,6 +36,10 @@ class NeymanPearsonSVC(CostPathSVC):
         As for `CostPathSVC`: where it is trained. The threshold does not come from the costs.
     random_state : int, RandomState or None
         What draws the negatives to leave out.
+    transformer : scikit-learn transformer, optional
+        Steps such as ``StandardScaler()`` or a `Pipeline` that selects features. It is fitted, with labels, to the samples
+        that are trained on, and not to those left out. In a `Pipeline` before this estimator it would see these, and
+        the guarantee would not hold.
 
     Attributes
     ----------
@@ -41,13 +47,15 @@ class NeymanPearsonSVC(CostPathSVC):
         What was proved of the classifier that is used.
     left_out_ : int array
         Positions of the negatives that were left out, increasing.
+    transformer_ : transformer or None
+        The one that was fitted; `coef_` and `path_` are of the samples as it returns them.
     path_, solution_, t_, costs_, classes_, pos_label_, coef_, intercept_, n_features_in_, feature_names_in_
         As for `CostPathSVC`, but `intercept_` and scores have the shifted threshold, `solution_` has not.
 
     Notes
     -----
-    The probability is over the left-out negatives, independent draws from those on which the classifier is used. It
-    holds for costs that were fixed beforehand; of costs that were chosen by looking at what each of them gives on the
+    The probability is over the left-out negatives, independent draws from those on which the classifier is used, and
+    seen by nothing that was learned: a step before this estimator that was fitted to them breaks it. It holds for costs that were fixed beforehand; of costs that were chosen by looking at what each of them gives on the
     left-out negatives it does not. Their weights do not count in it, but those of weight 0 are not among them.
 
     Examples
@@ -63,6 +71,7 @@ class NeymanPearsonSVC(CostPathSVC):
     delta: float = 0.05
     holdout: float = 0.5
     random_state: Any = None
+    transformer: Any = None
 
     def _set_t(self, t: float) -> None:
         super()._set_t(t)
@@ -77,5 +86,18 @@ class NeymanPearsonSVC(CostPathSVC):
         order_statistic(m, self.alpha, self.delta)
         self.left_out_ = np.sort(check_random_state(self.random_state).permutation(negatives)[:m])
         trained = np.setdiff1d(rows, self.left_out_)
+        self.transformer_ = self._fitted(X[trained], labels[trained])
         self._negatives = self._as_trained(X[self.left_out_], trained)
-        return trained, X[trained]  # not even the bandwidth may come from what is left out
+        # Not even the bandwidth may come from what is left out.
+        return trained, X[trained] if self.transformer_ is None else self._as_trained(X[trained], trained)
+
+    def _fitted(self, X: Any, labels: Array) -> Any:
+        """The transformer, fitted to the samples that are trained on."""
+        if self.transformer is None:
+            return None
+        if self.__sklearn_tags__().input_tags.pairwise:
+            raise InputError("transformer must be None where kernel='precomputed': kernel values are no features")
+        return clone(self.transformer).fit(X, labels)
+
+    def _as_trained(self, X: Any, rows: Index) -> Any:
+        return super()._as_trained(X, rows) if self.transformer_ is None else self.transformer_.transform(X)

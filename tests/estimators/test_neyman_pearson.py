@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.stats import norm
+from sklearn.feature_selection import SelectKBest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import paretoclf as pc
@@ -76,3 +77,27 @@ def test_precomputed_values_and_samples_of_no_weight(gaussians):
 def test_arguments_are_refused(gaussians, options, message):
     with pytest.raises(pc.InputError, match=message):
         pc.NeymanPearsonSVC(**options).fit(*gaussians())
+
+
+def test_a_transformer_sees_no_negatives_that_are_left_out():
+    """Of 300 columns of noise the best five are chosen: by the samples alone that are trained on."""
+    rng = np.random.default_rng(5)
+    X, y = rng.normal(size=(150, 300)), np.repeat([-1, 1], [110, 40])
+    svm = pc.NeymanPearsonSVC(alpha=0.2, delta=0.1, kernel="linear", random_state=1, transformer=SelectKBest(k=5)).fit(
+        X, y
+    )
+    trained = np.setdiff1d(np.arange(y.size), svm.left_out_)
+    chosen = SelectKBest(k=5).fit(X[trained], y[trained])
+    np.testing.assert_array_equal(svm.transformer_.get_support(), chosen.get_support())
+    assert not np.array_equal(SelectKBest(k=5).fit(X, y).get_support(), chosen.get_support())
+    assert svm.coef_.shape == (1, 5)
+    alone = chosen.transform(X) @ svm.coef_[0] + svm.intercept_[0]
+    np.testing.assert_allclose(svm.decision_function(X), alone, atol=1e-12)
+    assert (alone[svm.left_out_] >= 0).sum() == svm.left_out_.size - svm.guarantee_.rank
+
+
+def test_a_transformer_of_kernel_values_is_refused(gaussians):
+    X, y = gaussians(60)
+    svm = pc.NeymanPearsonSVC(alpha=0.3, delta=0.5, kernel="precomputed", transformer=SelectKBest(k=1))
+    with pytest.raises(pc.InputError, match="kernel values are no features"):
+        svm.fit(X @ X.T, y)
