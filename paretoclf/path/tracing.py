@@ -60,12 +60,23 @@ class _How(TypedDict, total=False):
     max_events: int | None
     max_seconds: float | None
     progress: bool | None
+
+
+class _HowInParts(_How, total=False):
+    """Options of paths that may be followed in parts."""
+
     parts: int | None
     n_jobs: int | None
 
 
 class _HowOfSamples(_How, total=False):
     """Options of the four paths that have a tracker of their own."""
+
+    engine: str | None
+
+
+class _HowOfCosts(_HowInParts, total=False):
+    """Options of a path of costs, which has a tracker of its own and may be followed in parts."""
 
     engine: str | None
 
@@ -89,7 +100,7 @@ class Parametric(Protocol):
 
 @overload
 def trace(
-    problem: Program | QP, start: Mapping[Any, Any], stop: Mapping[Any, Any], **how: Unpack[_How]
+    problem: Program | QP, start: Mapping[Any, Any], stop: Mapping[Any, Any], **how: Unpack[_HowInParts]
 ) -> ProblemPath: ...
 
 
@@ -128,7 +139,7 @@ def trace(problem: Labelled, *, nu: Any, asymmetry: Any, **how: Unpack[_HowOfSam
 
 @overload
 def trace(
-    problem: Weighted, start: Any, stop: Any, *, hub: Path | Solution | None = None, **how: Unpack[_HowOfSamples]
+    problem: Weighted, start: Any, stop: Any, *, hub: Path | Solution | None = None, **how: Unpack[_HowOfCosts]
 ) -> Path: ...
 
 
