@@ -172,7 +172,33 @@ def _escaped(text: str) -> str:
 
 
 def _added(speaker: Speaker, expression: Any) -> list[Term]:
-    return [term for arg in expression.args for term in speaker.terms(arg)]
+    """A sum, in which equal terms stand once, with their number; what adds up to 0 is left out."""
+    terms = [(arg, term) for arg in expression.args for term in speaker.terms(arg)]
+    counts: dict[str, int] = {}
+    for _, (sign, text) in terms:
+        counts[text] = counts.get(text, 0) + sign
+    found = []
+    for arg, (sign, text) in terms:
+        if not _tells_all(arg, text):
+            found.append((sign, text))
+        elif text in counts:
+            count = counts.pop(text)
+            if count:
+                found.append((1 if count > 0 else -1, text if abs(count) == 1 else f"{abs(count)} {text}"))
+    return found
+
+
+def _tells_all(expression: Any, text: str) -> bool:
+    """Whether no other expression is written like this one: arrays without a name and some atoms are not told apart.
+
+    Nor is a text that begins with a number ready to have another number before it.
+    """
+    if re.search(r"^\d|^\\tfrac|numbers| at |places", text):
+        return False
+    kind = type(expression).__name__
+    if kind in ("reshape", "special_index") or (kind == "Sum" and expression.size > 1):
+        return False
+    return all(_tells_all(arg, "") for arg in getattr(expression, "args", ()))
 
 
 def _negative(speaker: Speaker, expression: Any) -> list[Term]:

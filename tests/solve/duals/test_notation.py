@@ -176,3 +176,21 @@ def test_factors_sums_and_products():
     assert LATEX.product([(1, r"\tfrac{1}{2} a")], [(1, r"\tfrac{1}{3} b")], " ") == [
         (1, r"\tfrac{1}{3} (\tfrac{1}{2} a) b")
     ]
+
+
+def test_equal_terms_are_collected_and_what_adds_up_to_0_is_left_out():
+    x, c = cp.Variable(2, name="x"), cp.Parameter(2, name="c")
+    speaker = Speaker()
+    assert speaker.sum(x + x + c) == "2 x + c"
+    assert speaker.sum(c @ x - x[0] + c @ x) == "2 c'x - x[0]"
+    assert speaker.sum(x - c + x - x - x) == "- c"
+    assert speaker.sum(x - x) == "0"
+    assert speaker.factor(x + x + x) == "3 x"
+    assert Speaker(latex=True).sum(-x - x) == "- 2 x"
+    first, second = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[1.0, 3.0], [3.0, 4.0]])
+    both = speaker.sum(first @ x + second @ x)  # two arrays of one shape are written alike, and are not the same
+    assert both == "[2 x 2 numbers] x + [2 x 2 numbers] x"
+    square = cp.Variable((2, 2), name="Y")
+    turned = cp.reshape(square, (2, 2), order="C") - cp.reshape(square, (2, 2), order="F")
+    assert speaker.sum(turned) == "Y - Y"  # which of them is which is not said, and they are not the same
+    assert speaker.sum(cp.sum(square, axis=0) - cp.sum(square, axis=1)) == "sums of Y - sums of Y"
