@@ -66,6 +66,7 @@ WORDS = {
     "multiple optima": "how_to/infeasible",
     "receding horizon": "how_to/maps",
     "critical region": "how_to/maps",
+    "export C code": "how_to/maps",
     "MPS file": "how_to/files",
     "checkpoint": "how_to/scale",
     "differentiate": "how_to/derivatives",

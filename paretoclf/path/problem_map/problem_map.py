@@ -35,7 +35,7 @@ from paretoclf.path.programs.path_ends import beyond_of
 from paretoclf.path.programs.problem_path import ProblemPath
 from paretoclf.path.programs.program_path import in_words
 from paretoclf.path.regions.edges import Contact
-from paretoclf.path.regions.explicit_law import python_law
+from paretoclf.path.regions.explicit_law import c_law, python_law
 from paretoclf.path.regions.polygon import centroid, deepest, lookup
 from paretoclf.problem.parametric_qp import INSIDE, LOWER, UPPER
 from paretoclf.proof.files.stated_problems import program_problem
@@ -386,6 +386,23 @@ class ProblemMap(Tabular):
             If a variable is not known, or the name is none of Python's.
         """
         return python_law(self, of, function)
+
+    def to_c(self, of: Any = None, function: str = "law") -> str:
+        """Source text in C of a function of both parameters, for a controller (`path.regions.explicit_law`).
+
+        Parameters
+        ----------
+        of
+            As for `to_python`.
+        function : str
+            What it is called.
+
+        Raises
+        ------
+        InputError
+            If a variable is not known, or the name is none of C's.
+        """
+        return c_law(self, of, function)
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         first, second = self.ranges

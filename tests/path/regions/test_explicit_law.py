@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import shutil
 import subprocess
 import sys
 
@@ -28,6 +30,35 @@ def test_it_runs_without_anything_else(found, tmp_path):
     assert done.stdout.endswith("False\n")
     own = np.array([found.at(a=a, b=b).variables["x"] for a, b in places])
     np.testing.assert_allclose(theirs, own, atol=1e-13)
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no compiler of C")
+def test_a_compiler_makes_the_same_law_of_c(found, tmp_path):
+    places = np.random.default_rng(0).uniform(-1, 1, (40, 2))
+    (tmp_path / "law.c").write_text(found.to_c(function="control"), encoding="utf-8")
+    flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-O2", "-shared", "-fPIC"]
+    subprocess.run(["cc", *flags, "law.c", "-o", "law.so"], cwd=tmp_path, check=True)
+    control = ctypes.CDLL(str(tmp_path / "law.so")).control
+    control.argtypes, out = [ctypes.c_double, ctypes.c_double, ctypes.POINTER(ctypes.c_double)], (ctypes.c_double * 4)()
+    for a, b in places.tolist():
+        region = control(a, b, out)
+        assert 0 <= region < len(found.regions)
+        np.testing.assert_allclose([*out], found.at(a=a, b=b).variables["x"], atol=1e-13)
+    out[0] = 7.0
+    assert control(1.001, 0.0, out) == control(float("nan"), 0.0, out) == -1  # beyond the rectangle
+    assert out[0] == 7.0
+
+
+def test_the_law_in_c_names_its_numbers_and_refuses_what_is_no_name_there(found):
+    text = found.to_c(of=["x[2]", "x[0]"])
+    assert "double out[2])" in text
+    assert "out[0], out[1], ...: x[2], x[0];" in text
+    assert "x[0] to x[3];" in found.to_c()
+    for function in ("double", "größe", "2", ""):
+        with pytest.raises(pc.InputError, match="function must be a name of C"):
+            found.to_c(function=function)
+    with pytest.raises(pc.InputError, match="of must be among the variables"):
+        found.to_c(of=["y"])
 
 
 def test_where_there_is_no_optimum_it_says_none_and_matrices_keep_their_shape():
