@@ -1,4 +1,4 @@
-"""One submission, run in a process of its own: ``python -m paretoclf.cli.answers FILE EXERCISES OUT``.
+"""One submission, run in a process of its own: ``python -m paretoclf.cli.answers FILE EXERCISES OUT STUDENT``.
 
 All that comes back is what it leaves in ``answers``, as text; a dual is a problem, which no text holds, and is compared
 here. The exercises are read after the submission has run, so that no slip of it has changed them.
@@ -14,8 +14,9 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from paretoclf.cli.formulations import load_code
 from paretoclf.cli.lesson import all_sheets, cells_of, text_of, without_solutions
-from paretoclf.cli.pairs import named, read_list
+from paretoclf.cli.pairs import file_and_name, named, read_list, takes_student
 from paretoclf.common.errors import InputError
 from paretoclf.solve.grading.grading import grade
 from paretoclf.solve.judging.cone_proof import is_problem
@@ -30,13 +31,57 @@ class Asked(NamedTuple):
     multipliers: bool
 
 
-def exercises_of(where: str) -> dict[str, Asked]:
+class Points(NamedTuple):
+    """Points for right values, for right multipliers, and for values that are feasible and not optimal.
+
+    A claim, a ray or a dual has those of both. Where multipliers are not asked for, right values are all.
+    """
+
+    values: int = 2
+    multipliers: int = 1
+    feasible: int = 0
+
+
+def points_of(where: str) -> Points:
+    """Points that a Python file states beside its exercises, as ``points = {"feasible": 1}``; the usual ones if none.
+
+    Examples
+    --------
+    >>> from paretoclf.cli.answers import points_of
+    >>> points_of("week_2")
+    Points(values=2, multipliers=1, feasible=0)
+    """
+    if where in all_sheets():
+        return Points()
+    origin, _ = file_and_name(where, NAME)
+    given = getattr(load_code(origin, "EXERCISE"), "points", {})
+    known = Points._fields
+    right = isinstance(given, Mapping) and not set(given) - set(known)
+    if not right or not all(type(each) is int and each >= 0 for each in given.values()):
+        raise InputError(f"{origin}: points must be a dict of whole numbers by {', '.join(known)}, got {given!r:.100}")
+    found = Points(**given)
+    if found.feasible > found.values:
+        raise InputError(f"{origin}: points of feasible must be at most those of values, {found.values}, got {found}")
+    return found
+
+
+def are_personal(where: str) -> bool:
+    """Whether the exercises of a Python file are a function of the student."""
+    if where in all_sheets():
+        return False
+    origin, name = file_and_name(where, NAME)
+    return takes_student(getattr(load_code(origin, "EXERCISE"), name, None))
+
+
+def exercises_of(where: str, student: str = "") -> dict[str, Asked]:
     """Exercises by name, of a sheet or of a Python file, where a pair with a solution may stand for its problem.
+
+    A function ``exercises(student)`` makes those of one student, each with numbers of their own.
 
     Multipliers are not asked for where there is no constraint, or where the solution beside a problem is values alone.
     """
     words = "a list of problems"
-    given = _of_sheet(where) if where in all_sheets() else read_list(where, "EXERCISE", NAME, words)
+    given = _of_sheet(where) if where in all_sheets() else read_list(where, "EXERCISE", NAME, words, student)
     found = list(named(given, NAME, words))
     problems = {name: given[0] if isinstance(given, tuple | list) and given else given for name, given in found}
     if not problems:
@@ -79,7 +124,7 @@ def source_of(file: Path) -> str:
     return "\n".join(lines)
 
 
-def left_by(file: Path, exercises: str) -> dict[str, Any]:
+def left_by(file: Path, exercises: str, student: str = "") -> dict[str, Any]:
     """Run a submission: its answers and the verdicts on its duals by the names of exercises, and an error's line.
 
     Answers that were given before an error count.
@@ -95,7 +140,7 @@ def left_by(file: Path, exercises: str) -> dict[str, Any]:
         return {"error": error or "it defines no dict of the name answers"}
     duals = {str(name): given["dual"] for name, given in answers.items() if _has_dual(given)}
     numbers = {str(name): given for name, given in answers.items() if not _has_dual(given)}
-    problems = exercises_of(exercises) if duals else {}
+    problems = exercises_of(exercises, student) if duals else {}
     judged = {name: _judged(problems[name].problem, dual) for name, dual in duals.items() if name in problems}
     return {"answers": numbers, "duals": judged, "error": error}
 
@@ -132,9 +177,9 @@ def _name(key: Any) -> str:
     return str(label or (key.name() if hasattr(key, "name") and callable(key.name) else key))
 
 
-def main(file: str, exercises: str, out: str) -> None:
-    """Run a submission, and write what it leaves into a file."""
-    left = left_by(Path(file), exercises)
+def main(file: str, exercises: str, out: str, student: str = "") -> None:
+    """Run a student's submission, and write what it leaves into a file."""
+    left = left_by(Path(file), exercises, student)
     try:
         text = json.dumps(_named_keys(left), default=_plain)
     except (TypeError, ValueError) as error:

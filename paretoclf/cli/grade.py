@@ -12,7 +12,8 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import paretoclf as pc
-from paretoclf.cli.answers import exercises_of
+from paretoclf.cli.answers import Points, are_personal, exercises_of, points_of
+from paretoclf.cli.csv_answers import TABLE, read_csv_answers, values_and_duals
 from paretoclf.cli.files import to_json
 from paretoclf.cli.pairs import NONE
 from paretoclf.cli.table_files import text_table, write_csv
@@ -20,12 +21,8 @@ from paretoclf.common.checks import check_positive_number
 from paretoclf.common.errors import InputError, ParetoclfError
 from paretoclf.common.progress import counted
 
-#: Files that are submissions: the first two are run, the last is read.
-SUFFIXES = (".py", ".ipynb", ".json")
-
-#: Points of right values and of right multipliers; a claim, a ray or a dual has those of both. Where multipliers are
-#: not asked for, right values are all.
-VALUES, MULTIPLIERS = 2, 1
+#: Files that are submissions: the first two are run, the others are read.
+SUFFIXES = (".py", ".ipynb", ".json", ".csv")
 
 COLUMNS = ("student", "exercise", "points", "of", "verdict", "sentence")
 
@@ -42,13 +39,17 @@ def run_grade(args: argparse.Namespace) -> int:
     """Run the subcommand; return its exit status, which is 0 whatever the points are."""
     seconds = check_positive_number(args.seconds, "--seconds")
     options = {} if args.tol is None else {"tol": check_positive_number(args.tol, "--tol")}
-    exercises, submissions = exercises_of(args.exercise), submissions_in(Path(args.submissions))
+    of_each = are_personal(args.exercise)
+    exercises = {} if of_each else exercises_of(args.exercise)
+    worth, submissions = points_of(args.exercise), submissions_in(Path(args.submissions))
     rows = []
     for student, file in counted(submissions.items(), "submissions", len(submissions), None):
-        left = _left_of(file, args.exercise, seconds)
+        if of_each:
+            exercises = exercises_of(args.exercise, student)
+        left = _left_of(file, args.exercise, seconds, student)
         for name, (problem, multipliers) in exercises.items():
-            of = VALUES + MULTIPLIERS * multipliers
-            verdict, sentence, points = _judged(name, problem, left, options)
+            of = worth.values + worth.multipliers * multipliers
+            verdict, sentence, points = _judged(name, problem, left, worth, options)
             row = (student, name, min(points, of), of, verdict, " ".join(sentence.split()))
             rows.append(dict(zip(COLUMNS, row, strict=True)))
     if args.csv:
@@ -91,7 +92,7 @@ def submissions_in(folder: Path) -> dict[str, Path | str]:
     return found
 
 
-def _left_of(file: Path | str, exercises: str, seconds: float) -> _Left:
+def _left_of(file: Path | str, exercises: str, seconds: float, student: str) -> _Left:
     """Read or run a submission; errors are a line, and nothing ends the run."""
     try:
         if isinstance(file, str):
@@ -100,14 +101,16 @@ def _left_of(file: Path | str, exercises: str, seconds: float) -> _Left:
             answers = json.loads(file.read_text(encoding="utf-8"))
             right = isinstance(answers, Mapping)
             return _Left(answers, {}) if right else _Left({}, {}, "it must hold an object: answers by exercise")
-        return _run(file, exercises, seconds)
+        if file.suffix == ".csv":
+            return _Left(read_csv_answers(file), {})
+        return _run(file, exercises, seconds, student)
     except subprocess.TimeoutExpired:
         return _Left({}, {}, f"stopped: it took more than {seconds:g} s")
     except (OSError, ValueError) as error:
         return _Left({}, {}, f"{type(error).__name__}: {error}")
 
 
-def _run(file: Path, exercises: str, seconds: float) -> _Left:
+def _run(file: Path, exercises: str, seconds: float, student: str) -> _Left:
     """Run a submission in a process and in a folder of its own."""
     origin, found, name = exercises.rpartition(":") if ".py:" in exercises else (exercises, "", "")
     where = f"{Path(origin).resolve()}{found}{name}" if origin.endswith(".py") else exercises
@@ -115,7 +118,7 @@ def _run(file: Path, exercises: str, seconds: float) -> _Left:
         out, said = Path(folder, "left.json"), Path(folder, "said.txt")
         room = Path(folder, "room")
         room.mkdir()
-        command = [sys.executable, "-m", "paretoclf.cli.answers", str(file), where, str(out)]
+        command = [sys.executable, "-m", "paretoclf.cli.answers", str(file), where, str(out), student]
         with said.open("w") as log:  # no pipe: a process that a submission leaves behind would hold it open
             subprocess.run(command, cwd=room, stdin=subprocess.DEVNULL, stdout=log, stderr=log, timeout=seconds)
         if not out.is_file():
@@ -125,15 +128,16 @@ def _run(file: Path, exercises: str, seconds: float) -> _Left:
     return _Left(left.get("answers", {}), left.get("duals", {}), left.get("error", ""))
 
 
-def _judged(name: str, problem: Any, left: _Left, options: Mapping[str, Any]) -> tuple[str, str, int]:
+def _judged(name: str, problem: Any, left: _Left, worth: Points, options: Mapping[str, Any]) -> tuple[str, str, int]:
     """Verdict on an answer, its sentence, and its points."""
+    all_points = worth.values + worth.multipliers
     if name in left.duals:
         verdict, sentence = left.duals[name]
-        return verdict, sentence, (VALUES + MULTIPLIERS) * (verdict == "same value")
+        return verdict, sentence, all_points * (verdict == "same value")
     if name not in left.answers:
         return "no answer", left.error or f"answers has no {name}", 0
     try:
-        values, duals, ray = _parts(left.answers[name])
+        values, duals, ray = _parts(left.answers[name], problem)
         said = pc.grade(problem, values, duals, ray=ray, **options)
     except ParetoclfError as error:
         return "not judged", str(error), 0
@@ -142,14 +146,19 @@ def _judged(name: str, problem: Any, left: _Left, options: Mapping[str, Any]) ->
     if said.verdict == "undecided" and said.proof.status in NONE:
         return "not optimal", f"Wrong: the problem is {said.proof.status}, so that no values are optimal.", 0
     if ray is not None or isinstance(values, str):
-        return said.verdict, said.sentence, (VALUES + MULTIPLIERS) * (said.verdict == "right")
-    return said.verdict, said.sentence, VALUES * bool(said.values) + MULTIPLIERS * bool(said.multipliers)
+        return said.verdict, said.sentence, all_points * (said.verdict == "right")
+    points = worth.values * bool(said.values) + worth.multipliers * bool(said.multipliers)
+    if said.verdict == "not optimal":  # and no constraint is violated
+        points += worth.feasible
+    return said.verdict, said.sentence, points
 
 
-def _parts(answer: Any) -> tuple[Any, Any, Any]:
-    """Values, multipliers and ray of an answer, None where there is none."""
+def _parts(answer: Any, problem: Any) -> tuple[Any, Any, Any]:
+    """Values, multipliers and ray of an answer to a problem, None where there is none."""
     if answer == "infeasible":
         return answer, None, None
+    if isinstance(answer, Mapping) and set(answer) == {TABLE}:
+        return *values_and_duals(answer[TABLE], problem), None
     known = ("values", "duals", "ray")
     if not isinstance(answer, Mapping) or not answer or set(answer) - set(known):
         words = 'an answer must be {"values": ...} (and "duals"), {"ray": ...}, {"dual": a problem} or "infeasible"'

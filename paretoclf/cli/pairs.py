@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Mapping
+from inspect import signature
 from typing import Any
 
 import paretoclf as pc
@@ -101,14 +102,30 @@ def _of_report(report: Any) -> tuple[str, str]:
     return "not optimal" if "not optimal" in verdicts else "undecided", report._title()
 
 
-def read_list(where: str, option: str, default: str, words: str) -> Any:
-    """Return what a Python file defines by a name, or by the one that stands behind a colon; a function is called."""
-    origin, _, name = where.rpartition(":") if ".py:" in where else (where, "", default)
+def read_list(where: str, option: str, default: str, words: str, student: str = "") -> Any:
+    """Return what a Python file defines by a name, or by the one that stands behind a colon.
+
+    A function is called; one that takes something is given the name of a student.
+    """
+    origin, name = file_and_name(where, default)
     module = load_code(origin, option)
     if not hasattr(module, name):
         raise InputError(f"{option} must define {name}, {words}, got {origin} without it")
     found = getattr(module, name)
-    return found() if callable(found) else found
+    if not callable(found):
+        return found
+    return found(student) if takes_student(found) else found()
+
+
+def file_and_name(where: str, default: str) -> tuple[str, str]:
+    """Python file, and the name in it that stands behind a colon."""
+    origin, _, name = where.rpartition(":") if ".py:" in where else (where, "", default)
+    return origin, name
+
+
+def takes_student(found: Any) -> bool:
+    """Whether something is a function of a student's name."""
+    return callable(found) and bool(signature(found).parameters)
 
 
 def named(given: Any, name: str, words: str) -> Iterator[tuple[str, Any]]:

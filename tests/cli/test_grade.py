@@ -104,8 +104,8 @@ def test_each_student_has_a_row_for_each_exercise_and_nothing_ends_the_run(folde
         "fay": "it ended without an answer: so long",
         "gil": "NameError: name 'solution' is not defined",
         "hal": "KeyError: 'cells'",
-        "ian": "no file of .py, .ipynb, .json: one is needed",
-        "joy": "2 files (a.py, b.py) of .py, .ipynb, .json: one is needed",
+        "ian": "no file of .py, .ipynb, .json, .csv: one is needed",
+        "joy": "2 files (a.py, b.py) of .py, .ipynb, .json, .csv: one is needed",
         "kim": "it defines no dict of the name answers",
         "moe": "SystemExit: enough",
         "ned": "it must hold an object: answers by exercise",
@@ -139,6 +139,80 @@ def test_each_student_has_a_row_for_each_exercise_and_nothing_ends_the_run(folde
     printed_rows = printed.out.splitlines()
     assert len(printed_rows) == 2 + len(rows)
     assert printed_rows[-1] == f"16 submissions, 4 exercises: 9 of {len(rows)} answers are right"
+
+
+TABLES = {
+    "ada": "exercise,name,value\nsplit,x[0],0.75\nsplit, x[1], 0.25\nsplit,mass,-0.5\nsplit,low,1\nnone,,infeasible\n",
+    "ben": "\ufeffexercise,name,value\nsplit,x[1],0.25\n",
+    "cleo": "exercise,name,value\nsplit,x[0],a half\n",
+    "dan": "exercise,value\nsplit,1\n",
+    "eve": "exercise,name,value\nsplit,x[0],1\nsplit,x[0],2\n",
+}
+
+
+def test_a_table_is_a_submission(folder, capsys):
+    assert main(["grade", *folder({f"{name}.csv": text for name, text in TABLES.items()}), "--json"]) == 0
+    rows = {(row["student"], row["exercise"]): row for row in json.loads(capsys.readouterr().out)["rows"]}
+    assert [(rows["ada", name]["points"], rows["ada", name]["verdict"]) for name in ("split", "none")] == [
+        (3, "right"),
+        (3, "right"),
+    ]
+    said = {name: rows[name, "split"]["sentence"] for name in TABLES}
+    assert said["ben"] == "x must have all its entries, and [0] is missing"
+    assert said["cleo"] == "ValueError: row 2: the value must be a number, got 'a half'"
+    assert said["dan"] == "ValueError: row 2: it must have the columns exercise, name, value"
+    assert said["eve"] == "ValueError: row 3: there are two answers for x[0] of split"
+
+
+PERSONAL = """
+import cvxpy as cp
+
+def exercises(student):
+    x, least = cp.Variable(name="x"), float(len(student))
+    total = cp.Parameter(value=least, name="total")
+    return {
+        "least": cp.Problem(cp.Minimize(cp.square(x)), [(x >= least).set_label("low")]),
+        "dual": cp.Problem(cp.Minimize(cp.square(x)), [x == total]),
+    }
+"""
+DUAL = """
+import cvxpy as cp
+
+v, total = cp.Variable(), cp.Parameter(name="total", value=1.0)
+answers = {"least": {"values": {"x": 3}}, "dual": {"dual": cp.Problem(cp.Maximize(total * v - cp.square(v) / 4))}}
+"""
+
+
+def test_each_student_may_have_numbers_of_their_own(folder, capsys):
+    same = "exercise,name,value\nleast,x,3\n"
+    places = folder({"ada.csv": same, "cleo.csv": same, "eve.py": DUAL}, PERSONAL)
+    assert main(["grade", *places, "--json"]) == 0
+    rows = {(row["student"], row["exercise"]): row for row in json.loads(capsys.readouterr().out)["rows"]}
+    assert [rows[name, "least"]["verdict"] for name in ("ada", "cleo", "eve")] == ["right", "infeasible", "right"]
+    assert rows["eve", "dual"]["sentence"].startswith("It has the same value as the primal")
+    assert "total = 3" in rows["eve", "dual"]["sentence"]  # the first place is the value of that student
+
+
+def test_a_file_states_its_points(folder, capsys):
+    tables = {
+        "ada": "split,x[0],0.75\nsplit,x[1],0.25\nsplit,mass,-0.5\nsplit,low,1\n",
+        "ben": "split,x[0],0.75\nsplit,x[1],0.25\n",
+        "cleo": "split,x[0],0.8\nsplit,x[1],0.2\n",
+        "dan": "split,x[0],0.5\nsplit,x[1],0.5\n",
+    }
+    submissions = {f"{name}.csv": "exercise,name,value\n" + text for name, text in tables.items()}
+    stated = EXERCISE + '\npoints = {"values": 5, "multipliers": 4, "feasible": 2}\n'
+
+    def points(exercise):
+        assert main(["grade", *folder(submissions, exercise), "--json"]) == 0
+        rows = json.loads(capsys.readouterr().out)["rows"]
+        return [(row["points"], row["of"]) for row in rows if row["exercise"] == "split"]
+
+    assert points(EXERCISE) == [(3, 3), (2, 3), (0, 3), (0, 3)]
+    assert points(stated) == [(9, 9), (5, 9), (2, 9), (0, 9)]
+    for wrong in ('{"value": 2}', '{"values": -1}', "3", '{"feasible": 3}'):
+        assert main(["grade", *folder(submissions, f"{EXERCISE}\npoints = {wrong}\n")]) == 2
+        assert "exercise.py: points " in capsys.readouterr().err
 
 
 def test_one_that_does_not_end_is_stopped_and_the_others_are_judged(folder, capsys):
@@ -249,7 +323,7 @@ def test_exercises_that_cannot_be_graded_are_exit_status_2(folder, exercise, wor
 def test_a_folder_without_submissions_is_exit_status_2(folder, tmp_path, capsys):
     where, submissions = folder({"notes.txt": ""})
     assert main(["grade", where, submissions]) == 2
-    assert "SUBMISSIONS must have files of .py, .ipynb, .json, got" in capsys.readouterr().err
+    assert "SUBMISSIONS must have files of .py, .ipynb, .json, .csv, got" in capsys.readouterr().err
     assert main(["grade", where, str(tmp_path / "nowhere")]) == 2
     assert "SUBMISSIONS must be a folder, got" in capsys.readouterr().err
     (tmp_path / "in" / "ada.json").write_text("{}")
