@@ -1,6 +1,6 @@
 """Checks a bounded certificate: how far points are from the minimum of a convex quadratic program, for all t in [0, 1].
 
-    python check_gap.py FILE [the options of check.py, which must lie beside it and says what the program is]
+    python check_gap.py FILE [--within GAP] [the options of check.py, which must lie beside it and says what it is]
 
 This is section 10 of docs/reference/certificate_files.md. The file has points x of the program, and multipliers r of
 its rows, at knots; between two knots they are affine in t. Bounds are hard and hold exactly. With v = (x, Ax),
@@ -8,7 +8,8 @@ y = ((1 + e) Px + q - A'r, r) and e the `stretch`,
 
     f(x) - minimum <= sum of max(y, 0) (v - lower) + max(-y, 0) (upper - v)  +  e^2 x'Px / 2,
 
-as the minimum is no less than the dual value at (1 + e) x and r. All is computed in integers.
+as the minimum is no less than the dual value at (1 + e) x and r. All is computed in integers. A bound may be true and
+wide: what is more than --within is not proved to be near enough.
 """
 
 import math
@@ -200,13 +201,19 @@ class PointReader:
 
 def main(file: str, *options: str) -> str:
     """Return the statement that is proved; ArithmeticError, or what reading raises, where it is not."""
-    content, about = exact.read(file, "bounded certificate 1", {"points", "stretch"}, *options)
+    others, within = list(options), None
+    if "--within" in others:
+        place = others.index("--within")
+        within = Fraction(others[place + 1])
+        del others[place : place + 2]
+    content, about = exact.read(file, "bounded certificate 1", {"points", "stretch"}, *others)
     problem = content["problem"]
     points = content["points"]
     need(type(points) is list, "points must be a list")
     ends, most = gap(problem, points, content["stretch"])
     most = abs(exact.value(problem, most))
     rounded_up = math.nextafter(float(most), math.inf) if most else 0.0
+    need(within is None or most <= within, f"the bound, {rounded_up!r}, is wider than --within {float(within or 0)!r}")
     # A classifier's points are multipliers, with values of the dual.
     side = "above" if problem["kind"] == "program" else "below"
     at_ends = [exact.value(problem, float(end)) for end in ends]

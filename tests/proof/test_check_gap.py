@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import paretoclf as pc
 from paretoclf.proof import check_gap
 from tests.oracles.second_checker import gap_of as second_gap_of
 from tests.proof.test_check import program
@@ -116,3 +119,18 @@ def test_a_bound_or_price_that_a_point_needs_must_be_there():
         for prices in ([1, None], [None, 1], [1, 1]):
             with pytest.raises(ArithmeticError, match="hard"):
                 check_gap.gap({**free, **at, side: [prices] * 2}, points, 0)
+
+
+def test_how_wide_is_enough_is_said_by_who_asks(tmp_path):
+    X, y = np.array([[2.0], [1.0], [0.0], [-1.0], [-3.0]]), np.array([1, 1, -1, -1, -1.0])
+    file = str(tmp_path / "five.json")
+    pc.trace(pc.TwoCSVM(X, y), (0.5, 1.5), (1.5, 0.5)).proof.save(file, level="bounded")
+    stated = json.loads(Path(file).read_text())
+    gap = check_gap.gap(stated["problem"], stated["points"], stated["stretch"])[1]
+    assert gap < Fraction("1e-9")
+    assert check_gap.main(file, "--within", "1e-9") == check_gap.main(file)
+    for enough in ("-1", "-1e-40"):  # a gap may be 0
+        with pytest.raises(ArithmeticError, match=r"the bound, .*, is wider than --within"):
+            check_gap.main(file, "--within", enough)
+    with pytest.raises((ArithmeticError, ValueError, IndexError)):
+        check_gap.main(file, "--within")
