@@ -117,13 +117,15 @@ examples:
 
 GRADE = """\
 Grade the submissions to exercises: a row for each student and exercise, with points, a verdict and its sentence.
-EXERCISE.py defines `exercises`, a list of cvxpy.Problem, or a dict of them by their names; EXERCISE.py:NAME is another
-name, and week_1 to week_6 are the sheets of the course (`paretoclf lesson week_1 --student`). A submission in
-SUBMISSIONS is a file of a student (ada.py, ada.ipynb, ada.json), or the only such file in a folder of the student's
-name. It has `answers`, a dict by the names of the exercises: {"values": ..., "duals": ...}, "infeasible", {"ray": ...},
-or {"dual": a cvxpy.Problem}; a JSON file is that dict. Right values have 2 points and right multipliers 1; a claim, a
-ray or a dual has 3. Python files and notebooks ARE RUN, each in a process of its own: do it where the code of others
-can do no harm. What crashes, takes too long or is missing has a row that says so."""
+EXERCISE.py defines `exercises`, a list of cvxpy.Problem, or a dict of them by their names, or a function that makes
+these for a student's name; EXERCISE.py:NAME is another name, and week_1 to week_6 are the sheets of the course
+(`paretoclf lesson week_1 --student`). A submission in SUBMISSIONS is a file of a student (ada.py, ada.ipynb, ada.json,
+ada.csv), or the only such file in a folder of the student's name. It has `answers`, a dict by the names of the
+exercises: {"values": ..., "duals": ...}, "infeasible", {"ray": ...}, or {"dual": a cvxpy.Problem}; a JSON file is that
+dict, a CSV file has the columns exercise, name, value. Right values have 2 points and right multipliers 1; a claim, a
+ray or a dual has 3; `points` in EXERCISE.py says otherwise. Python files and notebooks ARE RUN, each in a process of
+its own: do it where the code of others can do no harm. What crashes, takes too long or is missing has a row that says
+so."""
 
 GRADE_EXAMPLES = """\
 examples:
