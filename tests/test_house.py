@@ -316,6 +316,7 @@ DEFERRED = {
     ("path/programs/eps_path.py", "solve.eps.search"): "a path is judged and read without a solver",
     ("path/curves/curve_path.py", "solve.curves.curve_search"): "a path is judged and read without a solver",
     ("path/svm_lines/svm_path.py", "proof.files.certificate_file"): "few paths are written as certificates",
+    ("path/svm_lines/svm_path.py", "roc.rounded_scores"): "few paths are asked for scores of samples",
     ("path/svm_lines/svm_path.py", "solve.sources.item_line"): "few paths are compared with a solver",
     ("path/programs/problem_path.py", "path.programs.problem_certificate"): "few paths are written as certificates",
     ("path/svm_lines/refined_path.py", "path.svm_lines.refined_proof"): "few paths are so steep",

@@ -7,7 +7,7 @@ import pytest
 
 import paretoclf as pc
 from paretoclf.roc.of_path import roc_of_scores
-from paretoclf.roc.scores import PathScores, with_intercepts
+from paretoclf.roc.scores import PathScores
 from tests.roc.test_curve import random_labels, random_scores
 
 
@@ -58,12 +58,3 @@ def test_no_interval_of_t_lies_between_equal_samples():
     found, expected = (pc.roc.ErrorCurve.of_scores(each, labels) for each in (rounded, exact))
     assert len(found.t) == len(expected.t)
     assert found.minimax()[0].objective == expected.minimax()[0].objective
-
-
-def test_an_intercept_cancels_a_slope_up_to_rounding_of_either_and_of_the_margin():
-    b = np.array([-1.0, -1.0, -1e6, 1e-17, 1e-17, -1.0])
-    slopes = np.array([[1.0 + 2.2e-16, 1.0 - 1e-9, 1e6 + 1e-9, 0.0, 1e-5, 3.0]])
-    expected = [[0.0, -1e-9, 0.0, 0.0, 1e-5, 2.0]]
-    np.testing.assert_allclose(with_intercepts(slopes, b, 1.0), expected, rtol=1e-6, atol=0.0)
-    assert with_intercepts(np.zeros((1, 1)), np.array([1e-21]), 1e-9) == 0.0
-    assert with_intercepts(np.zeros((1, 1)), np.array([1e-9]), 1e-9) == 1e-9

@@ -28,7 +28,7 @@ from paretoclf.path.svm_lines.stages import BasisAt
 from paretoclf.problem.lines import problem_of_costs
 from paretoclf.proof.lines.knots import LineKnots, SignedSamples, part_of, prove_knots
 from paretoclf.proof.segments.line_proof import LineProof
-from paretoclf.roc.scores import with_intercepts, zero_rounding
+from paretoclf.roc.rounded_scores import with_intercepts, zero_rounding
 
 if TYPE_CHECKING:
     from paretoclf.engine.tracker import CoreTracker

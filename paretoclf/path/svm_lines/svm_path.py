@@ -62,7 +62,7 @@ from paretoclf.proof.segments.stored_values import outside
 from paretoclf.proof.verdicts.certificate import Certificate
 from paretoclf.proof.verdicts.exact_bounds import ExactBounds, exactly
 from paretoclf.proof.verdicts.solution import Solution
-from paretoclf.roc.scores import PathScores, with_intercepts, zero_rounding
+from paretoclf.roc.scores import PathScores
 
 _SETS = {RIGHT: "R", LEFT: "L", MARGIN: "M"}
 
@@ -420,6 +420,8 @@ class OnPieces(OnSegments):
 
     def _scores_of(self, Z: Any) -> PathScores:
         """Scores of samples that are given as the quadratic term takes them."""
+        from paretoclf.roc.rounded_scores import with_intercepts, zero_rounding  # of scores only
+
         knots = self.pieces.t
         Q, w = self.gram.quadratic, self.pieces.w
         if w is not None:
