@@ -37,9 +37,9 @@ class NeymanPearsonSVC(CostPathSVC):
     random_state : int, RandomState or None
         What draws the negatives to leave out.
     transformer : scikit-learn transformer, optional
-        Steps such as ``StandardScaler()`` or a `Pipeline` that selects features. It is fitted, with labels, to the samples
-        that are trained on, and not to those left out. In a `Pipeline` before this estimator it would see these, and
-        the guarantee would not hold.
+        Steps such as ``StandardScaler()`` or a `Pipeline` that selects features. It is fitted, with labels, to the
+        samples that are trained on, and not to those left out. In a `Pipeline` before this estimator it would see
+        these, and the guarantee would not hold.
 
     Attributes
     ----------
@@ -55,8 +55,9 @@ class NeymanPearsonSVC(CostPathSVC):
     Notes
     -----
     The probability is over the left-out negatives, independent draws from those on which the classifier is used, and
-    seen by nothing that was learned: a step before this estimator that was fitted to them breaks it. It holds for costs that were fixed beforehand; of costs that were chosen by looking at what each of them gives on the
-    left-out negatives it does not. Their weights do not count in it, but those of weight 0 are not among them.
+    seen by nothing that was learned: a step before this estimator that was fitted to them breaks it. It holds for costs
+    that were fixed beforehand; of costs that were chosen by looking at what each of them gives on the left-out
+    negatives it does not. Their weights do not count in it, but those of weight 0 are not among them.
 
     Examples
     --------
