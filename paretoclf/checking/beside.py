@@ -194,6 +194,11 @@ class JudgedPoints(Report):
         pairs = zip(self.verdicts, self.reasons, strict=True)
         return [": ".join(filter(None, pair)) for pair in pairs]
 
+    @property
+    def worst(self) -> int:
+        """Index of the point that is furthest from optimal, by `Certificate.off_by`."""
+        return int(np.argmax([each.off_by for each in self.certificates]))
+
     def _title(self) -> str:
         first = self.first_failure()
         said = f"{self.verdicts.count('optimal')} of {self.t.size} points are optimal to {self.tol:g}"
@@ -202,6 +207,8 @@ class JudgedPoints(Report):
         at = {name: each[first] for name, each in self.parameters.items()}
         where = f"t = {self.t[first]:.6g}{those(at)}"
         said = f"{said}; the first that is not, at {where}: {self._said[first]}"
+        if self.worst != first:
+            said = f"{said}; the worst, at t = {self.t[self.worst]:.6g}, is off by {self[self.worst].off_by:.1e}"
         if self.opposite and self.reasons[first] == "wrong dual":
             said = f"{said}. {OPPOSITE}"
         if not self._all_given_are_optimal():

@@ -91,6 +91,11 @@ class Verification(Report):
         return next((k for k, certificate in enumerate(self.certificates) if not certificate.passes(tol)), None)
 
     @property
+    def worst(self) -> int:
+        """Index of the solution that is furthest from optimal, by `Certificate.off_by`."""
+        return int(np.argmax([each.off_by for each in self.certificates]))
+
+    @property
     def classes(self) -> dict[str, tuple[int, ...]]:
         """Indices of the solutions by their verdict (`Certificate.verdict`), the worst class first."""
         verdicts = self.verdicts
@@ -128,13 +133,15 @@ class Verification(Report):
         """Parameters, bounds, gap, residual and verdict of each solution."""
         for k, (values, certificate) in enumerate(zip(self.values, self.certificates, strict=True)):
             verdict = self._class(k)
-            parameters = {name: values.get(name) for name in self._names}
-            numbers = {name: value for name, value in parameters.items() if not isinstance(value, SampleCosts)}
-            numbers |= {"lower": certificate.dual_value, "upper": certificate.primal_value}
-            numbers |= {"gap": certificate.gap, "residual": certificate.residual}
-            words = {"optimal": verdict == "optimal", "verdict": verdict}
-            explained = {"off_by": certificate.off_by, "explanation": certificate.explain()}
-            yield {**numbers, **words, **explained}
+            row = {name: values.get(name) for name in self._names if not isinstance(values.get(name), SampleCosts)}
+            row |= {
+                "lower": certificate.dual_value,
+                "upper": certificate.primal_value,
+                "gap": certificate.gap,
+                "residual": certificate.residual,
+            }
+            row |= {"optimal": verdict == "optimal", "verdict": verdict}
+            yield row | {"off_by": certificate.off_by, "explanation": certificate.explain()}
 
     def __repr__(self) -> str:
         names = [name for name in self._names if name != "costs"]
@@ -147,12 +154,15 @@ class Verification(Report):
             rows.append(" ".join([f"{k:5d}", *numbers, judged]))
         if len(self) > SHOWN:
             rows.append(and_more(len(self) - SHOWN))
-        worst = []
-        for name, members in self.classes.items():
-            if members and name != "optimal":
-                worst.append(f"first {name}: {self._explained(members[0])}")
+        lines = [
+            f"first {name}: {self._explained(members[0])}"
+            for name, members in self.classes.items()
+            if members and name != "optimal"
+        ]
+        if lines and self.worst != self.first_failure():
+            lines.append(f"worst: #{self.worst}, off by {self[self.worst].off_by:.1e}")
         own = [f"first as its tol asks: {self._explained(k)}" for k in list(self.kept)[:1]]
-        return "\n".join([head, *rows, self.summary, *worst, *own, *self._between()])
+        return "\n".join([head, *rows, self.summary, *lines, *own, *self._between()])
 
     def _explained(self, k: int) -> str:
         """Say the number of a solution, and explain its certificate."""
@@ -203,8 +213,7 @@ def verdict_of(certificate: Certificate, tol: float) -> str:
     failing = {text: size for text, size in certificate.checks.items() if not size <= tol}
     place = f", {certificate.where}" if certificate.where else ""
     if not max(failing.values(), default=0.0) <= LOOSE:
-        sizes = {text: np.inf if np.isnan(size) else size for text, size in failing.items()}
-        text = max(sizes, key=lambda each: sizes[each])
+        text = max(failing, key=lambda each: np.nan_to_num(failing[each], nan=np.inf))
         where = "" if text.startswith(_WITHOUT_SAMPLE) else place
         return f"{verdict}: {text} (by {failing[text]:.0e}){where}"
     if verdict == "undecided":

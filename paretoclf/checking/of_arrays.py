@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -49,13 +50,13 @@ def judge_arrays(qp: QP, x: Any, y: Any, tol: float) -> ProblemProof:
     x, y = read_point(x, y, qp)
     point = _entries(x, qp, 0)
     if y is None:
-        return _named(qp, judge_problem(holding(qp, point, None), tol))
+        return _judged(qp, point, None, tol)
     own = _entries(y, qp, 1)
     multipliers = _by_name(qp, y)
     missing = _missing(qp, multipliers)
     if _are_bounds(missing, qp):
         own += _reduced_costs(qp, point, own, missing)
-    proof = _named(qp, judge_problem(holding(qp, point, own), tol))
+    proof = _judged(qp, point, own, tol)
     if proof.status != "optimal":
         return proof
     error = _dual_error(qp, point, multipliers)
@@ -99,18 +100,23 @@ def _said_of(missing: Sequence[int], qp: QP) -> str:
     return f"Multipliers of {names} were not given: they are those that suit the others best."
 
 
-def _named(qp: QP, proof: ProblemProof) -> ProblemProof:
-    """Name the worst row of a certificate as the program does."""
+def _judged(qp: QP, point: Array, multipliers: Array | None, tol: float) -> ProblemProof:
+    """The verdict on a point, with rows named as the program does."""
+    proof = judge_problem(holding(qp, point, multipliers), tol, partial(_row_of, qp))
     if proof.certificate is None or not isinstance(proof.certificate.worst, str):
         return proof
     found = re.fullmatch(rf"({'|'.join(BLOCKS)}) (\d+)", proof.certificate.worst)
     if found is None:
         return proof
-    block = found[1]
-    rows = np.flatnonzero(BLOCKS[block](qp))
-    row = int(rows[int(found[2])])
+    worst = _row_of(qp, found[1], int(found[2]))
+    return replace(proof, certificate=replace(proof.certificate, worst=worst))
+
+
+def _row_of(qp: QP, block: str, entry: int) -> str:
+    """Name the row, and its side, that is so many in a block."""
+    row = int(np.flatnonzero(BLOCKS[block](qp))[entry])
     side = "" if block == "equations" else f" ({block.removesuffix('s of rows')})"
-    return replace(proof, certificate=replace(proof.certificate, worst=f"{qp.row(row)}{side}"))
+    return f"{qp.row(row)}{side}"
 
 
 def _by_name(qp: QP, y: Any) -> dict[str, Array]:

@@ -36,6 +36,16 @@ def test_verdicts_are_classes_that_say_by_how_much():
     assert len(lines) == 8
 
 
+def test_the_worst_solution_is_named_with_its_distance_where_it_is_not_the_first_that_fails():
+    report = pc.verify(X, Y, [short(0.0), short(1e-5), short(0.2), short(0.1)])
+    assert report.worst == 2
+    assert report[2].off_by == max(each.off_by for each in report) > 10 * report[1].off_by
+    lines = repr(report).splitlines()
+    assert lines[-2].startswith("first not optimal: #1: ")
+    assert lines[-1] == f"worst: #2, off by {report[2].off_by:.1e}"
+    assert "worst: #" not in repr(pc.verify(X, Y, [short(0.0), short(1e-12)]))
+
+
 def test_the_tolerance():
     solutions = [short(0.0), short(1e-5)]
     assert pc.verify(X, Y, solutions, tol=1e-3).passes()
