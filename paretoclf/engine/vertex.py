@@ -6,6 +6,8 @@ hundredth of that time. Its basis is a guess as any other: numbers are shifted u
 
 from __future__ import annotations
 
+import math
+import time
 from typing import Any
 
 import numpy as np
@@ -24,10 +26,10 @@ _BASIC, _AT_UPPER = 1, 2
 _MANY = 350
 
 
-def vertex(problem: ParametricQP) -> Index | None:
+def vertex(problem: ParametricQP, deadline: float = math.inf) -> Index | None:
     """Labels of an optimal basis at t = 0 of a large linear program.
 
-    None where it is none, there is no highspy, or that finds no optimum.
+    None where it is none, there is no highspy, or that finds no optimum before the deadline (of `time.monotonic`).
     """
     curved = problem.P.nnz if sp.issparse(problem.P) else problem.P.any()
     if curved or problem.items < _MANY:
@@ -44,6 +46,7 @@ def vertex(problem: ParametricQP) -> Index | None:
         solver.setOptionValue(option, value)
     stated = _Stated(Data.of(problem))
     solver.passModel(stated.program(highspy))
+    solver.setOptionValue("time_limit", max(0.0, deadline - time.monotonic()))
     solver.run()
     if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
         return None

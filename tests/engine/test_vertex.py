@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -125,11 +126,11 @@ PROGRAMS = {
 def both(make, monkeypatch):
     """The path with the start that HiGHS finds, and with the own one."""
     begun = []
-    monkeypatch.setattr(problem_path, "vertex", lambda problem: begun.append(vertex(problem)) or begun[-1])
+    monkeypatch.setattr(problem_path, "vertex", lambda *given: begun.append(vertex(*given)) or begun[-1])
     with_it = pc.trace(*make(), progress=False)
     assert begun
     assert begun[0] is not None
-    monkeypatch.setattr(problem_path, "vertex", lambda problem: None)
+    monkeypatch.setattr(problem_path, "vertex", lambda *given: None)
     return with_it, pc.trace(*make(), progress=False)
 
 
@@ -188,6 +189,19 @@ def test_where_there_is_no_highspy_or_no_optimum_there_is_no_guess(monkeypatch):
     assert vertex(problem) is None
     path = pc.trace(planned(200), *ENDS, progress=False)
     assert path.proof.passes()
+
+
+def test_the_solver_has_no_more_time_than_the_path(monkeypatch):
+    asked = []
+    monkeypatch.setattr(problem_path, "vertex", lambda *given: asked.append(given))
+    before = time.monotonic()
+    pc.trace(planned(240), *ENDS, progress=False, max_seconds=1000.0)
+    problem, deadline = asked[0]
+    assert before + 1000.0 <= deadline <= time.monotonic() + 1000.0
+    assert vertex(problem, deadline) is not None
+    assert vertex(problem, before) is None  # that is over: HiGHS stops before it ends
+    pc.trace(planned(240), *ENDS, progress=False)
+    assert asked[1][1] == np.inf
 
 
 def test_labels_of_a_fixed_item_are_at_its_lower_bound():

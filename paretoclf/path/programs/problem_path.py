@@ -283,7 +283,7 @@ def _follower(limits: PathLimits, progress: bool | None, split: tuple[int, int |
 
     def in_one(problem: ParametricQP, **finer: Any) -> Trace:
         """Follow it from the vertex that a solver finds, or from the engine's own start."""
-        return follow(problem, labels=vertex(problem), **how, **finer)
+        return follow(problem, labels=vertex(problem, limits.deadline), **how, **finer)
 
     return in_one
 
