@@ -212,9 +212,10 @@ class QP:
 
     def __repr__(self) -> str:
         m, n = self.A.shape
+        sense = ", maximised" if self.maximise else ""
         moving = f", moved by {', '.join(self.moves)}" if self.moves else ""
         kind = "QP" if self.P.nnz else "LP"
-        return f"{kind}({n} variables, {m} rows, {int(self.equations.sum())} of them equations{moving})"
+        return f"{kind}({n} variables, {m} rows, {int(self.equations.sum())} of them equations{sense}{moving})"
 
 
 def _matrix(given: Any, name: str, shape: tuple[int | None, int]) -> Any:

@@ -304,6 +304,8 @@ def test_names_that_are_those_of_results_twice_are_refused():
 def test_it_says_what_it_is():
     qp = pc.QP(None, [1.0], [[1.0], [2.0]], [0, 1], [3, 1], moves={"m": {"q": [1.0]}})
     assert repr(qp) == "LP(1 variables, 2 rows, 1 of them equations, moved by m)"
+    most = pc.QP([[-1.0]], [1.0], [[1.0], [2.0]], [0, 1], [3, 1], moves={"m": {"q": [1.0]}}, maximise=True)
+    assert repr(most) == "QP(1 variables, 2 rows, 1 of them equations, maximised, moved by m)"
     assert qp.equations.tolist() == [False, True]
     assert qp.at({"m": 2.0})["q"].tolist() == [3.0]
 

@@ -112,6 +112,12 @@ def test_labels_that_do_not_cover_are_refused(tmp_path):
     numbers = [["bliua".index(letter) - 2 for letter in each] for each in letters_of(content["regions"])]
     with pytest.raises(ArithmeticError, match="do not cover"):
         map_certificate(content["problem"], [np.array(each) for each in numbers[1:]], [], False)
+    none = np.ones_like(numbers[0])  # all at upper bounds, which the variables have not
+    for guide, lost in (([*map(np.array, numbers[1:]), none], "1 of 6"), ([none] * 6, "6 of 6")):
+        with pytest.raises(ArithmeticError, match=f"^{lost} regions have labels that are optimal in doubles only"):
+            map_certificate(content["problem"], guide, [], False)
+    path = found.along({"a": 0.0, "b": 0.0}, {"a": 1.0, "b": 1.0})  # the remedy that is named
+    path.proof.save(tmp_path / "path.json", level="exact")
     outside = [(np.array([0.6, 0.6]), np.array([0.9, 0.9]), 0)]
     with pytest.raises(ArithmeticError, match="there is an optimum where the map has none"):
         map_certificate(content["problem"], [np.array(each) for each in numbers], outside, False)
