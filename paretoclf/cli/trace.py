@@ -142,7 +142,7 @@ def headlines(report: dict[str, Any]) -> list[str]:
     return [
         *_chosen(report),
         f"held-out cost  {cost}; {use}",
-        f"worst proof    {largest}, the largest of {segments} segments: every point of them is proved",
+        f"worst proof    {largest}; every point of {segments} segments is proved",
         f"wrote          {', '.join(report['files'])}",
     ]
 

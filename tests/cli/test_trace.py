@@ -91,7 +91,7 @@ class TestText:
             "fnr 0.0625",
             "to use it      paretoclf predict 'my folder/model.json' NEW.csv",
             "held-out cost  0.5000 (intercept), 0.2500 (both) a sample; a miss costs 20, a false alarm 1",
-            "worst proof    gap 2.0e-12, residual 3.0e-12, the largest of 15 segments: every point of them is proved",
+            "worst proof    gap 2.0e-12, residual 3.0e-12; every point of 15 segments is proved",
             "wrote          out/roc.png, my folder/model.json",
         ]
 
