@@ -206,9 +206,9 @@ class JudgedPoints(Report):
             return said
         at = {name: each[first] for name, each in self.parameters.items()}
         where = f"t = {self.t[first]:.6g}{those(at)}"
-        said = f"{said}; the first that is not, at {where}: {self._said[first]}"
         if self.worst != first:
             said = f"{said}; the worst, at t = {self.t[self.worst]:.6g}, is off by {self[self.worst].off_by:.1e}"
+        said = f"{said}; the first that is not, at {where}: {self._said[first]}"
         if self.opposite and self.reasons[first] == "wrong dual":
             said = f"{said}. {OPPOSITE}"
         if not self._all_given_are_optimal():

@@ -91,7 +91,7 @@ def test_it_is_said_what_an_excess_is_relative_to():
     worse = judge_beside(path, [0.0, 0.5, 1.0], {"x": [0.51, 0.8, 1.0]}, between=False)
     k = int(np.argmax(np.abs(worse.excess)))
     assert worse.worst == k == 1
-    assert repr(worse).endswith(f"; the worst, at t = 0.5, is off by {worse[1].off_by:.1e}")
+    assert f"; the worst, at t = 0.5, is off by {worse[1].off_by:.1e}; the first that is not, at " in repr(worse)
     said = found.explain()
     for part in (f"{found.scales[0].size:.3g}", "size of the value", "largest term", "a hundredth of its unit"):
         assert part in said
