@@ -320,6 +320,7 @@ DEFERRED = {
     ("path/svm_lines/svm_path.py", "roc.rounded_scores"): "few paths are asked for scores of samples",
     ("path/svm_lines/svm_path.py", "solve.sources.item_line"): "few paths are compared with a solver",
     ("path/programs/problem_path.py", "path.programs.problem_certificate"): "few paths are written as certificates",
+    ("path/programs/problem_path.py", "path.base.program_events"): "few paths are asked what changes where",
     ("path/svm_lines/refined_path.py", "path.svm_lines.refined_proof"): "few paths are so steep",
     ("path/svm_lines/knot_slopes.py", "path.svm_lines.turning_slopes"): "few small paths turn so fast",
     ("problem/qp.py", "problem.mps"): "few programs come in files",

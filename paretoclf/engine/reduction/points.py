@@ -42,6 +42,7 @@ class ProgramPoints:
 
     def __init__(self, begin: Index, shape: tuple[int, int, int], make: PointMaker) -> None:
         self.begin, self.shape, self._make = begin, shape, make
+        self.way = getattr(make, "way", None)  # back from a reduced problem, where the points are made of its own
         self._block: tuple[int, Array, Array] | None = None  # number, columns and multipliers of the last one
 
     @classmethod

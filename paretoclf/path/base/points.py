@@ -24,8 +24,10 @@ class Event:
     name : str
         Name of what changes: ``"w[0]"``, ``"budget"``; of a sample that of its multiplier, ``"alpha[3]"``.
     before, after : str
-        State before and after: ``"free"``, ``"at its lower bound"``, ``"not 0"``; a sample in the sets ``"R"``
-        (multiplier 0), ``"L"`` (at its cap) or ``"M"`` (margin set).
+        State before and after: of a variable, or of a row of arrays or of a file, ``"free"`` or
+        ``"at its lower bound"``; of a constraint of CVXPY ``"free"`` or ``"tight"``; with ``"without a price"`` where
+        the multiplier of what is tight is 0; of a term ``"0"`` or ``"not 0"``; of a sample the set ``"R"`` (multiplier
+        0), ``"L"`` (at its cap) or ``"M"`` (margin set).
     item : int
         The position of the sample, or of the item in ``path.items``; -1 where there is none.
     parameters : mapping of str to number or array

@@ -42,7 +42,7 @@ from paretoclf.path.programs.path_ends import (
     ray_of,
 )
 from paretoclf.path.programs.program_path import Source, check_line
-from paretoclf.path.programs.program_points import Beyond, events_of, words_of
+from paretoclf.path.programs.program_points import Beyond, words_of
 from paretoclf.path.programs.scored_path import Scored
 from paretoclf.problem.parametric_qp import ParametricQP, shortest_stretch
 from paretoclf.problem.shares import Shares
@@ -164,8 +164,10 @@ class ProblemPath(Scored):
 
     @cached_property
     def events(self) -> tuple[Event, ...]:
-        """Changes at each breakpoint between the ends, in the user's names."""
-        return events_of(self.t, self.labels, self.items, words_of(self.kinks), self.parameters)
+        """Changes of the user's variables, constraints and terms at each breakpoint between the ends."""
+        from paretoclf.path.base.program_events import program_events  # few paths are asked for them
+
+        return program_events(self, words_of(self.kinks))
 
     def _columns(self, j: int, share: Shares) -> Array:
         return np.asarray(share.between(*self.points.segment(j)[0]))

@@ -18,12 +18,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from paretoclf.common.checks import Array, Index, Mask
 from paretoclf.common.tolerances import CERTIFY
 from paretoclf.engine.reduction.program import ProgramLine
+from paretoclf.path.base.user_rows import LOWER, PRICED, UPPER, UserRows
 from paretoclf.path.programs.path_ends import beyond_of
 from paretoclf.path.sensitivity.optimal_basis import Basis, Movement, Within
 from paretoclf.proof.programs.rays import judge_ray
@@ -291,6 +293,11 @@ class Words:
 
     basis: Basis
 
+    @cached_property
+    def rows(self) -> UserRows:
+        """The user's rows and bounds."""
+        return UserRows.of(self.basis.line)
+
     def none(self, beyond: Sequel) -> str:
         """Say that there is no optimum."""
         return f"{beyond.status} ({', '.join(beyond.names)})" if beyond.names else beyond.status
@@ -305,23 +312,10 @@ class Words:
 
     def _changed(self, row: int) -> str:
         """Say what becomes of a row whose level reaches 0, or was 0 and grows: they change places."""
-        line = self.basis.line
-        at = slice(line.rows.indptr[row], line.rows.indptr[row + 1])
-        columns = line.rows.indices[at]
-        if columns.size == 1:
-            name = line.column_name(int(columns[0]))
-            upper = bool(line.rows.data[at][0] > 0.0)
-        else:
-            name = line.row_name(row)
-            upper = self._is_upper(row)
-        if self.basis.active[row]:
-            return f"{name} free"
-        return f"{name} at its {'upper' if upper else 'lower'} bound"
-
-    def _is_upper(self, row: int) -> bool:
-        """Whether a row is an upper bound as the user wrote it."""
-        for reading in self.basis.line.multipliers.values():
-            own = reading.factor[reading.place == row]
-            if own.any():
-                return bool(own[own != 0.0][0] > 0.0)
-        return True
+        rows, active = self.rows, bool(self.basis.active[row])
+        place = rows.place(row)
+        if place < 0:  # one that CVXPY has added
+            return f"{self.basis.line.row_name(row)} {'free' if active else 'tight'}"
+        state = 0 if active else PRICED | (LOWER if rows.sides[place] < 0 else UPPER)
+        owner = int(rows.owners[place])
+        return f"{rows.name(owner)} {rows.words(owner, state)}"

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from paretoclf.common.checks import Array
 from paretoclf.engine.reduction.program import between
+from paretoclf.path.base.points import Event
 from paretoclf.path.programs.path_ends import refusal
 from paretoclf.path.programs.problem_path import ProblemPath, trace_problem
 from paretoclf.path.programs.program_path import Source
+from paretoclf.path.programs.program_points import events_of, words_of
 
 #: How far a line goes at first, in units of what moves, and where it is looked whether nothing happens for ever.
 _REACHES = (1.0, 1e6)
@@ -25,6 +27,8 @@ _SAME, _ROUNDED = 1e-9, 1e-12
 #: By how much slacks and multipliers of a path are rounded: a share of the terms that a slack is a difference of, and
 #: of the largest multiplier.
 _NOISE = 1e-13
+#: Words where the value bends and nothing that has a name changes its state.
+_BENDS = "the rate of the value changes"
 
 
 @dataclass(frozen=True)
@@ -45,11 +49,14 @@ class Beside:
     until : float
         In units: the value is one parabola (of a linear program one line) from the point to there.
     after : str
-        What happens there; empty where it holds for ever.
+        What happens there to the basis, in the labels of the reduced program, or why there is no optimum beyond; empty
+        where nothing does, which is where the value does not bend. `said` has it in the user's words.
     room : float
         By how much rounding may move the rate.
     empty : float
         In units: where nothing happened on the line, there a slack or a multiplier would be 0 if all went on.
+    bends : bool
+        Whether the path goes on there, as another parabola.
     """
 
     path: ProblemPath
@@ -61,6 +68,14 @@ class Beside:
     after: str
     room: float = 0.0
     empty: float = np.inf
+    bends: bool = False
+
+    @property
+    def said(self) -> str:
+        """States of the user's rows and variables behind the end, or why there is none; empty where there is no end."""
+        if not self.bends:
+            return self.after
+        return "; ".join(_changes(self.path, self.path.events, self.until / self.reach)) or _BENDS
 
 
 def beside(source_at: Callable[[float, float], Source], unit: float, most: float = np.inf) -> Beside:
@@ -147,9 +162,10 @@ def _first_piece(path: ProblemPath, reach: float) -> Beside | None:
             break
         last += 1
     end = float(path.t[path.long_segments[last] + 1])
-    after, empty = "", np.inf
-    if last + 1 < len(rates):
-        after = "; ".join(_said(path, end))
+    after, empty, goes_on = "", np.inf, last + 1 < len(rates)
+    if goes_on:
+        labels = events_of(path.t, path.labels, path.items, words_of(path.kinks), path.parameters)
+        after = "; ".join(_changes(path, labels, end)) or _BENDS
     elif path.status == "limit":
         return None
     elif ended:
@@ -158,7 +174,7 @@ def _first_piece(path: ProblemPath, reach: float) -> Beside | None:
         empty = _empty(path, int(path.long_segments[last]))
     rate, bend, room = float(rates[0, 0]) + 0.0, float(bends[0]) + 0.0, float(max(units))
     piece = int(path.long_segments[0])
-    ends = reach * end, after, room / reach, reach * empty
+    ends = reach * end, after, room / reach, reach * empty, goes_on
     return Beside(path, reach, piece, rate / reach, bend / reach**2, *ends)
 
 
@@ -200,9 +216,9 @@ def _empty(path: ProblemPath, j: int) -> float:
     return float(t[1] + length * steps.min(initial=np.inf))
 
 
-def _said(path: ProblemPath, end: float) -> list[str]:
-    """Changes at a breakpoint, in the user's names."""
-    near = [event for event in path.events if abs(event.t - end) <= max(path._least, 1e-12)]
+def _changes(path: ProblemPath, events: Iterable[Event], end: float) -> list[str]:
+    """Texts of the events at a breakpoint: the name of what changes, and its state behind it."""
+    near = [event for event in events if abs(event.t - end) <= max(path._least, 1e-12)]
     return list(dict.fromkeys(f"{event.name} {event.after}" for event in near))
 
 

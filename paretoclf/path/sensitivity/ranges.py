@@ -421,7 +421,7 @@ def _traced(line: ProgramLine, number: _Number, sign: float) -> OneSide:
         return SimpleNamespace(line=replace(line, **{number.vector: moved}), ends=ends, seconds=0.0)
 
     found = beside(source_at, _unit(line, number))
-    return OneSide(found.rate, found.bend, found.until, found.after)
+    return OneSide(found.rate, found.bend, found.until, found.said)
 
 
 def _row(line: ProgramLine, number: _Number, final: float, below: OneSide, above: OneSide) -> NumberRange:

@@ -76,3 +76,12 @@ def test_a_row_that_repeats_a_tight_one_concerns_only_itself():
     assert above.until == np.inf
     raised = said(qp, b=[-1, 0, 0])[1]
     assert raised is None or (raised.rate, raised.until) == (1, np.inf)
+
+
+def test_of_rows_of_one_variable_it_is_said_which_gives_way_to_which():
+    """The least x with x >= 1 and x >= 0, the second moved: it takes over from the first at 1."""
+    qp = pc.QP(None, [1], [[1], [1]], [1, 0], [np.inf, np.inf])
+    _, above = said(qp, b=[0, -1])
+    assert (above.until, above.after) == (1.0, "y[1] at its lower bound; y[0] free")
+    (row,) = pc.ranges(qp)["y[1]"].rows
+    assert row.enters_above == "y[1] at its lower bound; y[0] free"

@@ -76,6 +76,22 @@ def test_what_happens_at_the_end_is_said():
     assert found_of(SQUARE, 2.0)[0].after == ""
 
 
+def test_what_happens_at_the_end_is_said_of_the_users_rows():
+    """Both rows are lower bounds; labels of the reduced problem call one of them an upper bound."""
+    assert found_of(LARGEST)[0].said == "y[0] free; y[1] at its lower bound"
+    assert found_of(FLOOR)[0].said == found_of(FLOOR)[0].after
+    assert found_of(SQUARE, 2.0)[0].said == ""
+
+
+def test_a_bend_ends_what_holds_whatever_is_said_of_it(monkeypatch):
+    """How far the value goes on is read off its rates: where no name has a change, that is said."""
+    monkeypatch.setattr(one_sided, "events_of", lambda *_: ())
+    monkeypatch.setattr(one_sided.ProblemPath, "events", ())
+    found, _ = found_of(LARGEST)
+    assert (found.until, found.bends) == (pytest.approx(1.0), True)
+    assert found.after == found.said == "the rate of the value changes"
+
+
 @pytest.mark.parametrize(("qp", "at", "rate"), [(FLOOR, 2.0, INF), (TILT, 1.0, -INF)])
 def test_where_there_is_no_optimum_beside_a_point_the_rate_is_infinite(qp, at, rate):
     found, asked = found_of(qp, at)

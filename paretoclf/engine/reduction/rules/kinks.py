@@ -171,7 +171,7 @@ def soft_bounds(kinks: Kinks) -> tuple[Array, Index, ItemBounds]:
     of_kink, left, at = kinks.owner[kinks.left], kinks.left, kinks.at
     counts = np.bincount(of_kink, minlength=kinks.size)
     first = kinks.begin[:-1]
-    flattest = _flattest(kinks) - first
+    flattest = flattest_pieces(kinks) - first
     base = kinks.slope[first + flattest]
     one_kink = counts == 1
     last = kinks.begin[1:] - 1
@@ -191,7 +191,7 @@ def soft_bounds(kinks: Kinks) -> tuple[Array, Index, ItemBounds]:
     return base, np.repeat(np.arange(kinks.size), pairs), soft
 
 
-def _flattest(kinks: Kinks) -> Index:
+def flattest_pieces(kinks: Any) -> Index:
     """The piece of each cost with the least slope, in absolute value; of several the first."""
     sizes = np.abs(kinks.slope)
     least = np.minimum.reduceat(sizes, kinks.begin[:-1])
