@@ -8,13 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.common.errors import InputError
+from paretoclf.common.errors import InputError, SolveError
 from paretoclf.solve.duals.construction.adjoint import inner
-from paretoclf.solve.judging.cone_proof import is_problem
-from paretoclf.solve.judging.given_values import by_name, kept, solved
+from paretoclf.solve.duals.weak_duality import solved_or_refused
+from paretoclf.solve.judging.cone_proof import ProblemProof, certify_problem, is_problem
+from paretoclf.solve.judging.given_values import by_name, kept
 from paretoclf.solve.judging.primal_and_dual import held
 from paretoclf.solve.models.lazily import cp
 from paretoclf.solve.models.model import Model
+
+#: How close the proved bounds of a value of the dual function must be to it, relative to its scale.
+_PROVED = 1e-6
 
 
 @dataclass(frozen=True)
@@ -25,7 +29,8 @@ class DualFunctionPoint:
     ----------
     value : float
         The least value of the Lagrangian, a lower bound of a minimised objective; of a maximised one the largest, an
-        upper bound. Infinite where it has none.
+        upper bound. It is that of ``minimiser``, judged as `verify` judges a problem, to 1e-6. Infinite where there is
+        none.
     minimiser : mapping of str to array
         A point at which it is taken, by the names of the variables; empty where there is none.
     supergradient : mapping of str to array
@@ -33,12 +38,19 @@ class DualFunctionPoint:
         its inner product with any step. Of a maximisation the function is convex, and this a subgradient.
     status : str
         The solver's.
+    lower, upper : float
+        Between them the least value is proved to lie. The bound on the far side is infinite where a variable without
+        bounds is in the Lagrangian with a slope of rounding size (at most 1e-6), as with multipliers from a solver:
+        with that slope there is no least value, and ``value`` is the one without it. The other is infinite where no
+        strictly feasible point was found.
     """
 
     value: float
     minimiser: Mapping[str, Any] = field(repr=False)
     supergradient: Mapping[str, Any]
     status: str
+    lower: float
+    upper: float
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -65,6 +77,13 @@ class PartialLagrangian:
         ----------
         values : dict from str to number or array
             By the labels; those of inequalities must not be negative.
+
+        Raises
+        ------
+        InputError
+            If a multiplier is missing, or has the wrong sign or shape.
+        SolveError
+            If the least value is not proved, as where it is approached and not attained.
 
         Examples
         --------
@@ -95,16 +114,46 @@ class PartialLagrangian:
 
     def _at_these(self) -> DualFunctionPoint:
         """The dual function at the values that the parameters have."""
-        own = solved(self.problem)
-        if own.status in (cp.UNBOUNDED, cp.UNBOUNDED_INACCURATE):
-            return DualFunctionPoint(-self._sense * np.inf, {}, {}, own.status)
-        if own.status in (cp.INFEASIBLE, cp.INFEASIBLE_INACCURATE):
-            return DualFunctionPoint(self._sense * np.inf, {}, {}, own.status)
+        own = solved_or_refused(self.problem)
+        try:
+            proof = certify_problem(own, _PROVED)
+        except SolveError as error:
+            proof = ProblemProof("undecided", -np.inf, np.inf, words=str(error))
+        if proof.status == "unbounded":
+            return self._without_point(-self._sense * np.inf, own.status)
+        if proof.status == "infeasible":
+            return self._without_point(self._sense * np.inf, own.status)
+        if not (proof.passes() or self._has_slopes_of_rounding(proof)):
+            raise SolveError(self._not_proved(own, proof))
         point = {v.name(): held(v) for v in self.problem.variables()}
         slopes = {}
         for label, slack in self._slacks.items():
             slopes[label] = self._sense * np.asarray(slack.value)
-        return DualFunctionPoint(float(own.value), point, slopes, own.status)
+        return DualFunctionPoint(float(own.value), point, slopes, own.status, proof.lower, proof.upper)
+
+    def _without_point(self, value: float, status: str) -> DualFunctionPoint:
+        """The dual function where it is infinite."""
+        return DualFunctionPoint(value, {}, {}, status, value, value)
+
+    def _has_slopes_of_rounding(self, proof: ProblemProof) -> bool:
+        """Whether nothing but slopes of rounding size, in variables without bounds, leaves the far side open."""
+        far = proof.lower if self._sense > 0 else proof.upper
+        known = proof.certificate
+        if known is None or np.isfinite(far) or not proof.unabsorbed:
+            return False
+        near = max(known.primal_residual, *known.multipliers.values(), *proof.unabsorbed.values())
+        return proof.status == "undecided" and near <= _PROVED
+
+    def _not_proved(self, own: cp.Problem, proof: ProblemProof) -> str:
+        """Say what is known of a value that is refused."""
+        least = "least" if self._sense > 0 else "largest"
+        value = "no value" if own.value is None else f"{float(own.value):.6g}"
+        return (
+            f"the {least} value of the Lagrangian at these multipliers is not proved to {_PROVED:.0e}: the solver says "
+            f"{own.status}, with {value}, and the value is proved to lie in [{proof.lower:.6g}, {proof.upper:.6g}] "
+            "only. It may be approached and not attained. Give other multipliers, dualize fewer constraints, or bound "
+            "the variables of the problem"
+        )
 
     def __repr__(self) -> str:
         return f"PartialLagrangian(dualised: {', '.join(self.multipliers)})"

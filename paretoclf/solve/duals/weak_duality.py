@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.common.errors import InputError
+from paretoclf.common.errors import InputError, SolveError
 from paretoclf.solve.judging.cone_proof import ProblemProof, certify_problem
 from paretoclf.solve.judging.given_values import kept, solved
 from paretoclf.solve.judging.primal_and_dual import finite, held
@@ -50,6 +50,23 @@ class WeakDuality:
     __repr__ = __str__
 
 
+def solved_or_refused(problem: cp.Problem) -> cp.Problem:
+    """A problem with the same variables, solved.
+
+    Raises
+    ------
+    SolveError
+        If the solver fails.
+    """
+    try:
+        return solved(problem)
+    except cp.SolverError as error:
+        raise SolveError(
+            f"CLARABEL fails on this problem or on one made of it: {error} Bound its variables, or give it in units in "
+            "which its numbers are near 1"
+        ) from None
+
+
 class NothingFits(InputError):
     """Values of some variables beside which the others have none."""
 
@@ -61,6 +78,8 @@ def judged(problem: cp.Problem, given: Mapping[str, Any], tol: float, argument: 
     ------
     InputError
         If the others have no values beside these; `NothingFits` where none are feasible.
+    SolveError
+        If the solver fails.
     """
     variables = {v.name(): v for v in problem.variables()}
     missing = [name for name in variables if name not in given]
@@ -68,7 +87,7 @@ def judged(problem: cp.Problem, given: Mapping[str, Any], tol: float, argument: 
         values = dict(given)
         if missing:
             fixed = [variables[name] == value for name, value in given.items() if name in variables]
-            rest = solved(cp.Problem(problem.objective, [*problem.constraints, *fixed]))
+            rest = solved_or_refused(cp.Problem(problem.objective, [*problem.constraints, *fixed]))
             if rest.status not in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE):
                 infeasible = rest.status in (cp.INFEASIBLE, cp.INFEASIBLE_INACCURATE)
                 raise (NothingFits if infeasible else InputError)(
@@ -76,7 +95,7 @@ def judged(problem: cp.Problem, given: Mapping[str, Any], tol: float, argument: 
                     f"numbers the problem is {rest.status}; give them all"
                 )
             values |= {name: held(variables[name]) for name in missing}
-        own = solved(problem)
+        own = solved_or_refused(problem)
         for name, value in values.items():
             if name in variables and finite(value):
                 variables[name].save_value(np.asarray(value, dtype=float))
@@ -106,7 +125,7 @@ def _nearest(problem: cp.Problem, given: Mapping[str, Any]) -> tuple[dict[str, A
     rows = [c for c in problem.constraints if not str(c.label).startswith(COEFFICIENT)]
     fixed = [variables[name] == value for name, value in known.items()]
     squares = sum((cp.sum_squares(c.expr) for c in equations), cp.Constant(0.0))
-    found = solved(cp.Problem(cp.Minimize(squares), [*rows, *fixed]))
+    found = solved_or_refused(cp.Problem(cp.Minimize(squares), [*rows, *fixed]))
     if found.status not in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE):
         return zero, ""
     chosen = {v.name(): held(v) for v in others.values()}

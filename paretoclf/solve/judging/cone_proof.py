@@ -501,7 +501,7 @@ def judge_problem(
     point = compiled.point_of(numbers)
     value = model.sense * theirs + compiled.added(point)
     stationarity, z = _stationarity(compiled, numbers, tol)
-    scale, rounding = _scale(compiled, point, value), _rounding(compiled, bounds, numbers)
+    scale, (rounding, most) = _scale(compiled, point, value), _rounding(compiled, bounds, numbers)
     judged = judge(
         value,
         bounds.lower + compiled.offset,
@@ -509,7 +509,7 @@ def judge_problem(
         numbers,
         stationarity=stationarity,
         scale=scale.size,
-        rounding=2.0 * rounding,  # of either value
+        rounding=2.0 * rounding,
         note=f"{compiled.said_of(point, scale.size)} {_what_is_missing(compiled, bounds)}".strip(),
     )
     judged = judged.revised(
@@ -521,24 +521,23 @@ def judge_problem(
     beyond = value - bounds.upper - compiled.offset
     if judged.certificate.primal_residual > CERTIFY:  # what is bought by less, as solvers leave it, refutes nothing
         beyond = max(beyond, bounds.lower + compiled.offset - value)
-    attributes = attributes_of(model)
-    if attributes:
+    if attributes := attributes_of(model):
         judged = replace(judged, conditions=attributes.with_multipliers(conditions, numbers, compiled.attributes, z))
-    return _of_point(judged, max(0.0, beyond - rounding))
+    return _of_point(judged, max(0.0, beyond - most))
 
 
-def _rounding(compiled: CompiledCone, bounds: ConeBounds, numbers: Mapping[str, Any]) -> float:
-    """Bound on the rounding of the point's value and of the bounds, which are at the solver's point.
+def _rounding(compiled: CompiledCone, bounds: ConeBounds, numbers: Mapping[str, Any]) -> tuple[float, float]:
+    """Bounds on the rounding of the point's value, and of that or of what multipliers make of rounded rows.
 
-    Rows of the objective's own terms (of a maximum, of a norm) are rounded, too: each costs its multiplier, and all of
-    them what the column costs that CVXPY added for the term.
+    Rows of the objective's own terms (of a maximum, of a norm) are rounded, too: all of them cost what the column costs
+    that CVXPY added for the term. That is of the value. What each row costs by its multiplier is not: where multipliers
+    are large it is a true error of a solver's point, and closes no gap.
     """
     program, terms, x = compiled.program, _terms(compiled), _reach(compiled, numbers)
     products = float(terms.sum() + np.abs(program.q) @ x + 0.5 * x @ (program.sizes[0] @ x))
     each = _row_rounding(program, x)
-    of_multipliers = float(np.abs(bounds.z) @ each)
-    rows = max(of_multipliers, _rounding_of_added(compiled, each))
-    return 4 * np.finfo(float).eps * terms.size * products + rows
+    of_sum, of_added = 4 * np.finfo(float).eps * terms.size * products, _rounding_of_added(compiled, each)
+    return of_sum + of_added, of_sum + max(of_added, float(np.abs(bounds.z) @ each))
 
 
 def _rounding_of_added(compiled: CompiledCone, of_rows: Array) -> float:
@@ -556,21 +555,16 @@ def _rounding_of_added(compiled: CompiledCone, of_rows: Array) -> float:
 
 def _what_is_missing(compiled: CompiledCone, bounds: ConeBounds) -> str:
     """Say why there is no lower bound: a variable without bounds."""
-    said = []
-    if not np.isfinite(bounds.lower):
-        names = compiled.by_variable(bounds.unabsorbed)
-        worst = next(iter(names), "?")
-        size, known = names.get(worst, np.nan), worst in compiled.columns
-        rounding = np.finfo(float).eps * (1.0 + float(np.abs(compiled.program.q).max(initial=0.0)))
-        by = (
-            f"miss dual feasibility there by {size:.1e}"
-            if size > rounding
-            else "are dual feasible there to rounding only"
-        )
-        missed = f", and the multipliers {by}"
-        what, remedy = f"The variable {worst}" if known else worst, "it" if known else worst.removeprefix(ADDED).strip()
-        said.append(f"{what} has no bounds that the constraints imply{missed}. Bound {remedy}.")
-    return " ".join(said)
+    if np.isfinite(bounds.lower):
+        return ""
+    names = compiled.by_variable(bounds.unabsorbed)
+    worst = next(iter(names), "?")
+    size, known = names.get(worst, np.nan), worst in compiled.columns
+    rounding = np.finfo(float).eps * (1.0 + float(np.abs(compiled.program.q).max(initial=0.0)))
+    by = f"miss dual feasibility there by {size:.1e}" if size > rounding else "are dual feasible there to rounding only"
+    missed = f", and the multipliers {by}"
+    what, remedy = f"The variable {worst}" if known else worst, "it" if known else worst.removeprefix(ADDED).strip()
+    return f"{what} has no bounds that the constraints imply{missed}. Bound {remedy}."
 
 
 def _of_point(judged: Judged, shortfall: float) -> Judged:

@@ -653,3 +653,18 @@ def test_a_violation_that_any_solver_leaves_convicts_nobody(sense):
     wrong = certified(problem, 1e-6)
     assert wrong.status == "not optimal"
     assert "better than any feasible point's by 1.0e-05 of 0.01, that is 1.0e-07" in wrong.explain()
+
+
+def test_rounding_of_large_multipliers_does_not_make_a_point_optimal_to_tol():
+    """The value is exactly 1, as x must be 0; Clarabel's point is 7e-6 off, with multipliers of 1e6 and more."""
+    x, y = cp.Variable(name="x"), cp.Variable(name="y")
+    problem = cp.Problem(cp.Minimize(cp.exp(-x)), [cp.quad_over_lin(x, y) <= 0, y >= 1, y <= 100])
+    held_at(problem, x=7.6e-6, y=98.5)
+    for tol in (1e-10, 1e-8, 1e-6, 1e-3):
+        proof = certified(problem, tol)
+        assert proof.lower <= 1.0
+        assert proof.certificate.shortfall == 0.0
+        said_of_value = np.exp(-7.6e-6) - proof.lower <= tol  # the scale is 1
+        assert (proof.status == "optimal") <= said_of_value
+        assert "rounding" not in proof.explain()
+    assert certified(problem, 1e-3).passes()
