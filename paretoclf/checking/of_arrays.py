@@ -67,7 +67,18 @@ def judge_arrays(qp: QP, x: Any, y: Any, tol: float) -> ProblemProof:
     words = _said_of(missing, qp)
     if error > tol and _dual_error(qp, point, {name: -value for name, value in multipliers.items()}) <= tol:
         words = f"{OPPOSITE}: OSQP's sign is meant, positive where an upper side holds. {words}".rstrip()
-    return proof.with_multipliers(error, words)
+    return proof.with_multipliers(error, f"{_wrong_sign(qp, own, missing, tol)} {words}".strip())
+
+
+def _wrong_sign(qp: QP, y: Array, missing: Sequence[int], tol: float) -> str:
+    """Name the multiplier whose sign is most wrong, of those that were given of rows with one side."""
+    wrong = np.where(qp.above & ~qp.below, -y, np.where(qp.below & ~qp.above, y, 0.0))
+    wrong[list(missing)] = 0.0
+    row = int(np.argmax(wrong)) if wrong.size else 0
+    if not wrong.size or wrong[row] <= tol * (1.0 + float(np.abs(y).max())):
+        return ""
+    sign, other = ("negative", "lower") if qp.above[row] else ("positive", "upper")
+    return f"The multiplier of {qp.row(row)} is {y[row]:.6g} and must not be {sign}: the row has no {other} side."
 
 
 def _missing(qp: QP, given: Mapping[str, Array]) -> list[int]:

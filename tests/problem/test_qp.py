@@ -142,6 +142,29 @@ def test_a_maximisation_has_the_users_value():
     assert pc.verify(qp, [4.0, 2.0], [2.0, 1.0, 0.0]).status == "optimal"
 
 
+def test_a_multiplier_of_the_wrong_sign_is_shown_as_it_was_given():
+    """|x - (3, 2)|^2 with x1 + 2 x2 <= 4 is least at (2.4, 0.8), with the multiplier 1.2."""
+    for side in (1.0, -1.0):
+        low, high = ([-np.inf], [4.0]) if side > 0 else ([-4.0], [np.inf])
+        qp = pc.QP(2 * np.eye(2), [-6.0, -4.0], side * np.array([[1.0, 2.0]]), low, high)
+        assert pc.verify(qp, [2.4, 0.8], [1.2 * side]).passes()
+        wrong = pc.verify(qp, [2.4, 0.8], [-2.0 * side])
+        row = wrong.duality_table()[0]
+        assert row.multiplier == -2.0  # of its side, where it must not be negative
+        assert row.violation == pytest.approx(2 / 3)
+        assert wrong.status == "not optimal"
+        sign, other = ("negative", "lower") if side > 0 else ("positive", "upper")
+        said = wrong.explain()
+        assert said.endswith(
+            f"The multiplier of row 0 is {-2 * side:g} and must not be {sign}: the row has no {other} side."
+        )
+        assert said.startswith("Of the point alone: The optimal value lies in [-11.2, -11.2]")
+        assert "Of both: Not optimal: wrong dual" in said
+    both = pc.QP(2 * np.eye(2), [-6.0, -4.0], [[1.0, 2.0]], [0.0], [4.0])
+    assert [row.multiplier for row in pc.verify(both, [2.4, 0.8], [-2.0]).duality_table()] == [2.0, 0.0]
+    assert "must not be" not in pc.verify(both, [2.4, 0.8], [-2.0]).explain()
+
+
 def test_verify_tells_right_points_from_wrong_ones():
     (P, q, A, low, high), moves = random_qp(0)
     qp = pc.QP(P, q, A, low, high, moves=moves)

@@ -164,11 +164,10 @@ class Certificate(Tabular):
 
         A gap that rounding makes does not count, unless it is so large that nothing is decided.
         """
-        gap = abs(self.gap)
-        open_gap = 0.0 if self._rounded and gap <= UNDECIDED else gap
+        open_gap = 0.0 if self._closed(0.0) else abs(self.gap)
         unknown = self.kernel_rounding / max(self.scale, float(np.finfo(float).tiny))
         size = float(np.max([self.residual, self._primal_at_most, open_gap, self.refuted, unknown]))
-        return float("inf") if np.isnan(size) else size
+        return np.inf if np.isnan(size) else size
 
     @property
     def refuted(self) -> float:
@@ -245,16 +244,17 @@ class Certificate(Tabular):
         lines = [f"{self._bounds(tol)} (relative gap {self.gap:.1e})."]
         failed = {text: value for text, value in self.checks.items() if not value <= tol}
         verdict = self.verdict(tol)
+        allowed = f"{tol:.1e}".replace(".0e", "e")  # as many digits as residuals have: what is within it is printed so
         if verdict == "optimal":
             how = "Optimal" if abs(self.gap) <= tol else "Optimal up to rounding, which makes the gap"
             what = "every KKT residual" if self.dual or self.slackness else "every violation of a constraint"
-            lines.append(f"{how}: {what} is at most {self.residual:.1e} (tolerance {tol:.0e}).")
+            lines.append(f"{how}: {what} is at most {self.residual:.1e} (tolerance {allowed}).")
             if self.off_by > CERTIFY:
                 lines.append(f"It is proved to {self.off_by:.1e}, and no closer.")
         else:
             said = verdict.capitalize()
             for text, value in sorted(failed.items(), key=lambda kv: -kv[1]):
-                lines.append(f"{said}: {text} (by {value:.1e}, tolerance {tol:.0e}).")
+                lines.append(f"{said}: {text} (by {value:.1e}, tolerance {allowed}).")
             if verdict == "not optimal" and self._worse > tol:
                 lines.append(f"{said}: {self._off_for_certain(tol)}.")
             elif verdict == "undecided" and not self._closed(tol):
@@ -264,9 +264,10 @@ class Certificate(Tabular):
         off = {text: value for text, value in _failures(self.multipliers).items() if not value <= tol}
         if off:
             text = max(off, key=lambda each: off[each])
-            lines.append(f"The multipliers that came with the point do not prove it: {text} (by {off[text]:.1e}).")
-        where = self._where()
-        if where:
+            lines.append(
+                f"The multipliers that came with the point do not prove it: {text} (by {off[text]:.1e} of 1 + terms)."
+            )
+        if where := self._where():
             lines.append(f"{where[0].upper()}{where[1:]} ({self.worst_side}).")
         if self._of_other_values(tol):
             lines.append(
@@ -355,7 +356,7 @@ class Certificate(Tabular):
 def _most(sizes: Iterable[float]) -> float:
     """The largest of some numbers, and at least 0; nan if any is nan."""
     found = [0.0, *map(float, sizes)]
-    return float("nan") if any(map(isnan, found)) else max(found)
+    return np.nan if any(map(isnan, found)) else max(found)
 
 
 def _failures(residuals: Mapping[str, float]) -> dict[str, float]:

@@ -111,7 +111,8 @@ class ProblemProof:
         tol = self.tol if tol is None else tol
         said = f"{self.certificate.explain(tol)}{self._beside(tol)}"
         if self.dual > tol:
-            said += f" Not optimal: wrong dual, multipliers that were given are off by {self.dual:.1e} of their terms."
+            wrong = f"Not optimal: wrong dual, multipliers that were given are off by {self.dual:.1e} of their terms."
+            said = f"Of the point alone: {said} Of both: {wrong}"
         elif not self.dual <= tol:
             said += " Undecided: the multipliers could not be judged."
         return f"{said} {self.words}".rstrip()

@@ -120,14 +120,21 @@ def problem_of(qp: QP, values: Mapping[str, float]) -> Any:
 
 
 def holding(qp: QP, x: Array, y: Array | None) -> Any:
-    """The problem of a QP as its arrays stand, holding a point (and multipliers) as if a solver had written them."""
+    """The problem of a QP as its arrays stand, holding a point (and multipliers) as if a solver had written them.
+
+    The multiplier of a row with one side is that of its side, whatever its sign; of one with two it is its positive
+    part for the upper side, its negative part for the lower one.
+    """
     from cvxpy.reductions.solution import Solution
 
     problem = problem_of(qp, {})
     dual = {}
     for row in problem.constraints if y is not None else ():
-        own = np.asarray(y)[BLOCKS[row.label](qp)]
-        dual[row.id] = {"e": own, "u": np.maximum(own, 0.0), "l": np.maximum(-own, 0.0)}[row.label[0]]
+        rows = BLOCKS[row.label](qp)
+        own = np.asarray(y)[rows]
+        own = -own if row.label.startswith("lower") else own
+        two_sided = (qp.above & qp.below)[rows]
+        dual[row.id] = np.where(two_sided, np.maximum(own, 0.0), own)
     value = float(0.5 * x @ (qp.P @ x) + qp.q @ x + qp.constant)
     problem.unpack(Solution(cp.OPTIMAL, value, {problem.variables()[0].id: x}, dual, {}))
     return problem

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
 
-from paretoclf.proof.verdicts.certificate import VERDICTS
+from paretoclf.proof.verdicts.certificate import VERDICTS, Certificate
 from tests.proof.verdicts.test_evidence import PAIR, POINT, opened
 
 
@@ -25,3 +26,11 @@ def test_verdicts_of_tolerances_are_ordered():
         assert said == sorted(said)
         assert made.verdict(made.off_by) == "optimal"
         assert made.refuted <= made.off_by
+
+
+def test_what_is_within_its_tolerance_is_printed_so():
+    """A residual of 3.2e-07 was "at most 3.2e-07 (tolerance 3e-07)"."""
+    for tol in (3.24e-7, 3.26e-7, 1e-8, 4.97e-5, 0.0349, 1e-3):
+        found = Certificate(primal_value=1.0, dual_value=1.0, gap=0.0, scale=1.0, primal={"box": tol}, tol=tol)
+        most, tolerance = re.search(r"is at most (\S+) \(tolerance (\S+)\)", found.explain()).groups()
+        assert float(most) <= float(tolerance)
