@@ -165,7 +165,7 @@ class Certificate(Tabular):
         A gap that rounding makes does not count, unless it is so large that nothing is decided.
         """
         open_gap = 0.0 if self._closed(0.0) else abs(self.gap)
-        unknown = self.kernel_rounding / max(self.scale, float(np.finfo(float).tiny))
+        unknown = self.kernel_rounding / max(self.scale, np.finfo(float).tiny)
         size = float(np.max([self.residual, self._primal_at_most, open_gap, self.refuted, unknown]))
         return np.inf if np.isnan(size) else size
 

@@ -17,6 +17,9 @@ from paretoclf.solve.models.lazily import cp
 #: What the label of an equation of a dual begins with, before the name of a variable of the primal.
 COEFFICIENT = "coefficient of "
 
+#: The two points of a pair in a sentence: a problem may have variables that are called x and y.
+_NAMES = ("the point is", "the multipliers are")
+
 
 @dataclass(frozen=True, repr=False)
 class WeakDuality:
@@ -163,10 +166,10 @@ def weak_duality(primal: ProblemProof, dual: ProblemProof, sense: int, tol: floa
         low, high = sorted((values[0], values[1])) if gap >= 0 else (values[1], values[0])
         words = (
             f"Weak duality: the optimal value lies between {low:.9g} and {high:.9g}. Both points are feasible to "
-            f"{tol:.0e} of the terms of each constraint; x is within {max(gap, 0.0):.2g} of the optimal value."
+            f"{tol:.0e} of the terms of each constraint; the point is within {max(gap, 0.0):.2g} of the optimal value."
         )
     else:
-        told = [f"{name} is not feasible ({why})" for name, why in zip("xy", missed, strict=True) if why]
+        told = [f"{name} not feasible ({why})" for name, why in zip(_NAMES, missed, strict=True) if why]
         words = f"No bound: {' and '.join(told)}."
     value, dual_value = values
     inside, dual_inside = feasible

@@ -39,7 +39,7 @@ def test_feasible_points_bound_the_value_on_both_sides():
     assert found.gap == pytest.approx(2.5)
     assert str(found) == (
         "Weak duality: the optimal value lies between 0.5 and 3. Both points are feasible to 1e-06 of the terms of "
-        "each constraint; x is within 2.5 of the optimal value."
+        "each constraint; the point is within 2.5 of the optimal value."
     )
     assert repr(found) == str(found) == found.sentence
     assert found.primal.status == "not optimal"
@@ -70,17 +70,22 @@ def test_values_that_pass_each_other_by_what_is_tolerated_are_no_negative_distan
 @pytest.mark.parametrize(
     ("x", "y", "words"),
     [
-        ([0, 0], 0.5, ["x is not feasible (cover is missed by 0.5 of its size)"]),
-        ([1, -1], 0.5, ["x is not feasible (cover is missed by 0.5 of its size)"]),
-        ([3, -1], 0.5, ["x is not feasible (sign is missed by 0.5 of its size)"]),
-        ([1, 1], 3, ["y is not feasible (prices is missed by 0.5 of its size)"]),
-        ([0, 0], -1, ["x is not feasible (cover is", " and y is not feasible (sign is missed by 0.5 of"]),
+        ([0, 0], 0.5, ["the point is not feasible (cover is missed by 0.5 of its size)"]),
+        ([1, -1], 0.5, ["the point is not feasible (cover is missed by 0.5 of its size)"]),
+        ([3, -1], 0.5, ["the point is not feasible (sign is missed by 0.5 of its size)"]),
+        ([1, 1], 3, ["the multipliers are not feasible (prices is missed by 0.5 of its size)"]),
+        (
+            [0, 0],
+            -1,
+            ["the point is not feasible (cover is", " and the multipliers are not feasible (sign is missed by 0.5 of"],
+        ),
     ],
 )
 def test_a_point_that_is_not_feasible_bounds_nothing(x, y, words):
     found = bound(x, y)
     assert found.gap == np.inf
-    assert (found.primal_feasible, found.dual_feasible) == ("x is not" not in str(found), "y is not" not in str(found))
+    said = ("the point is not" not in str(found), "the multipliers are not" not in str(found))
+    assert (found.primal_feasible, found.dual_feasible) == said
     assert str(found).startswith("No bound: ")
     for part in words:
         assert part in str(found)
@@ -145,7 +150,7 @@ def doors():
 )
 def test_where_no_multiplier_of_a_bound_fits_it_is_said_which_coefficient_is_wrong(y, words):
     found = pc.dual(doors()).bound({"x": 1, "y": 1}, y)
-    assert str(found) == f"No bound: y is not feasible ({words})."
+    assert str(found) == f"No bound: the multipliers are not feasible ({words})."
     assert not found.dual_feasible
     assert found.gap == np.inf
 
@@ -157,5 +162,7 @@ def test_multipliers_of_bounds_that_are_left_out_are_chosen():
     v = cp.Variable(3, name="v", nonneg=True)
     dual = pc.dual(cp.Problem(cp.Minimize(np.array([1, 2, 3.0]) @ v), [(cp.sum(v) >= 1).set_label("mass")]))
     far = dual.bound({"v": [1, 0, 0]}, {"mass": 2.5})
-    assert str(far) == "No bound: y is not feasible (no mu_v >= 0 fits: the coefficient of v[0] is -1.5)."
+    assert (
+        str(far) == "No bound: the multipliers are not feasible (no mu_v >= 0 fits: the coefficient of v[0] is -1.5)."
+    )
     assert dual.bound({"v": [1, 0, 0]}, {"mass": 0.5}).dual_value == pytest.approx(0.5)
