@@ -77,6 +77,16 @@ def moving_equation(seed=1, n=4):
     return cp.Problem(cp.Minimize(cp.sum_squares(root @ x) - gain @ x), [budget, x >= 0]), {t: 0}, {t: 1}
 
 
+def robust_plan():
+    """A linear program with uncertain coefficients: above a norm whose constraint is not active a variable is free."""
+    rows, sides = np.array([[2.0, 3, 1], [4, 1, 2], [3, 4, 2]]), [5, 11, 8]
+    x, radius = cp.Variable(3, nonneg=True, name="x"), cp.Parameter(nonneg=True, name="radius")
+    kept = [
+        row @ x + radius * cp.norm2(cp.multiply(0.1 * row, x)) <= side for row, side in zip(rows, sides, strict=True)
+    ]
+    return cp.Problem(cp.Maximize([5, 4, 3] @ x), kept), {radius: 0.01}, {radius: 3}
+
+
 LINES = {
     make.__name__: make
     for make in (
@@ -88,6 +98,7 @@ LINES = {
         entropy,
         moving_rows,
         moving_equation,
+        robust_plan,
     )
 }
 

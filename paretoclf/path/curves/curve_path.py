@@ -22,6 +22,7 @@ from paretoclf.common.files import AnyFile
 from paretoclf.path.base.path import Rates
 from paretoclf.path.base.points import Event, PriceAlong
 from paretoclf.path.curves.curve_path_file import arrays_of
+from paretoclf.path.curves.shown_changes import Middle, shown_changes
 from paretoclf.path.programs.path_ends import refusal as path_refusal
 from paretoclf.path.programs.program_path import Source, check_line
 from paretoclf.path.programs.program_points import ProblemPoint
@@ -291,7 +292,8 @@ class CurvePath(Scored):
         """Changes where smooth pieces meet: of named inequalities and cones, and of entries that become 0 or leave it.
 
         They were found, by Newton's method and a solver behind each: they are no part of what is proved. What changes
-        in a stretch of chords has no place that is known, and is not among them: `stretches` says where that is so.
+        in a stretch of chords has no place that is known, and is not among them: `stretches` says where that is so. A
+        change of a constraint is an event only where slacks and multipliers of the curve show it on both sides.
         """
         return tuple(event for t in self._places for event in self._named_changes(t))
 
@@ -313,7 +315,7 @@ class CurvePath(Scored):
     def _named_changes(self, t: float) -> list[Event]:
         """Events at t that have the user's names."""
         line, found = self.program, []
-        for change in self.changes:
+        for change in self._shown_changes:
             if change.t == t and line.label(change.row):
                 found.append(self._event(t, line.row_name(change.row), *self._words(change)))
         after = int(np.searchsorted(self.t, t, side="right")) - 1
@@ -324,6 +326,17 @@ class CurvePath(Scored):
                 words = ("0", "not 0") if before[place] else ("not 0", "0")
                 found.append(self._event(t, name + entries[place], *words))
         return found
+
+    @cached_property
+    def _shown_changes(self) -> tuple[CurveEvent, ...]:
+        """Changes of cones that the curve's own slacks and multipliers show."""
+        if not self.changes:
+            return ()
+        half, middles = Shares(0.5, 0.5), []
+        for j, piece in enumerate(self.pieces):
+            t = 0.5 * (piece.start + piece.stop)
+            middles.append(Middle.of(self.program, t, self._columns(j, half), self._multipliers(j, half)))
+        return shown_changes(self.changes, self.t, self.smooth, middles)
 
     def _event(self, t: float, name: str, before: str, after: str) -> Event:
         return Event(t, name, before, after, parameters=self.parameters(t))

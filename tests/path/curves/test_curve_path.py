@@ -110,6 +110,36 @@ def test_events_are_named_by_the_users_variables_and_constraints():
     assert abs(path.at(lam=lam + 1e-4).variables["w"][1]) < 1e-8 < abs(path.at(lam=lam - 1e-4).variables["w"][1])
 
 
+@pytest.mark.parametrize("name", ["moving_rows", "robust_plan"])
+def test_events_of_constraints_are_true_of_points_on_both_sides(name):
+    """Slacks are those of the constraints as they were written, at points of the path."""
+    line, path = LINES[name](), traced(name)
+    largest = max(np.abs(price).max() for t in path.t for price in path.at(t).duals.values())
+    events = [event for event in path.events if "active" in (event.before, event.after)]
+    for event in events:
+        others = [0.0, 1.0, *(other.t for other in path.events if other.name == event.name and other.t != event.t)]
+        label, _, entry = event.name.rstrip("]").partition("[")
+        constraint = {c.label or f"constraint {k}": c for k, c in enumerate(line[0].constraints)}[label]
+        ends = max(t for t in others if t < event.t), min(t for t in others if t > event.t)
+        for end, state in zip(ends, (event.before, event.after), strict=True):
+            t = 0.5 * (event.t + end)
+            move(line, t)
+            for variable in line[0].variables():
+                variable.value = path.at(t).variables[variable.name()]
+            where = int(entry or 0)
+            slack = np.ravel(constraint.args[1].value - constraint.args[0].value)[where]
+            price = np.ravel(path.at(t).duals[label])[where]
+            assert (slack < 1e-9, price > 1e-9 * largest) == ((True, True) if state == "active" else (False, False))
+    assert events
+
+
+def test_the_constraint_of_a_norm_that_leaves_does_not_come_back():
+    """Behind radius 2.03 its slack grows to .088, and its multiplier is 0: see the points."""
+    assert [str(event) for event in traced("robust_plan").events] == [
+        "t = 0.675671 (radius = 2.03026): constraint 0 active -> not active"
+    ]
+
+
 def test_stretches_say_how_they_were_found_and_how_close_they_are():
     path = traced("two_norms")
     (stretch,) = path.stretches
