@@ -296,6 +296,7 @@ def test_the_house_is_small():
 #: shrinks.
 DEFERRED = {
     ("checking/of_problem.py", "checking.violations"): "most points that are judged violate nothing",
+    ("solve/models/model.py", "solve.models.refused_models"): "few problems are refused",
     ("path/programs/path_ends.py", "path.base.rounded_numbers"): "few paths are refused",
     ("path/tracing.py", "solve.sources.problem_line"): "trace takes a cvxpy.Problem, too, and only then imports CVXPY",
     ("path/tracing.py", "solve.sources.array_line"): "trace takes a QP, too",

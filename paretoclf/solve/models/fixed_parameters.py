@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from typing import Any
 
 from paretoclf.solve.models.lazily import cp
 
 
-def with_numbers(problem: Any, moving: Iterable[Any]) -> Any:
+def with_numbers(problem: Any, moving: Iterable[Any], kept: Mapping[Any, Any] | None = None) -> Any:
     """Return the problem with the values of all parameters that do not move, where DPP fails because of them.
 
+    Those in ``kept`` do not move either, and have the values there.
     Variables are the same objects, and so are the duals of constraints: who solves it has solved the problem itself.
     A ``cvxpy.CallbackParam`` stays, as it may follow one that moves.
 
@@ -24,11 +25,12 @@ def with_numbers(problem: Any, moving: Iterable[Any]) -> Any:
     >>> problem.is_dpp(), with_numbers(problem, [lam]).is_dpp()
     (False, True)
     """
-    moved = {p.id for p in moving}
-    still = [p for p in problem.parameters() if p.id not in moved and _is_number(p)]
+    values = {p.id: value for p, value in (kept or {}).items()}
+    moved = {p.id for p in moving} - values.keys()
+    still = [p for p in problem.parameters() if p.id in values or (p.id not in moved and _is_number(p))]
     if not still or _is_dpp(problem):
         return problem
-    instead = {id(p): cp.Constant(p.value) for p in still}
+    instead = {id(p): cp.Constant(values.get(p.id, p.value)) for p in still}
     rows = [_with_duals_of(row, row.tree_copy(dict(instead))) for row in problem.constraints]
     return cp.Problem(problem.objective.tree_copy(dict(instead)), rows)
 

@@ -14,17 +14,11 @@ from paretoclf.common.checks import Array
 from paretoclf.common.errors import InputError
 from paretoclf.common.tolerances import SOLVER_FAST, SOLVER_REFERENCE
 from paretoclf.proof.verdicts.certificate import Certificate
-from paretoclf.solve.models.as_written import why_not_convex
 from paretoclf.solve.models.lazily import cp
 from paretoclf.solve.models.quadratic_forms import check_forms
 
 Form = Literal["dual", "primal"]
 Accuracy = Literal["reference", "fast"]
-
-#: What to do with a geometric program.
-_LOGARITHMS = """. It is a geometric program, which is convex in the logarithms of its variables and parameters: write \
-u for log(x), sums for products and cp.log_sum_exp for sums, minimise the logarithm of the objective, and trace within \
-eps"""
 
 
 @dataclass(frozen=True)
@@ -67,19 +61,16 @@ class Model:
         parts = [("objective", problem.objective), *labelled]
         broken = [name for name, part in parts if not part.is_dcp()]
         if broken:
-            why = why_not_convex(dict(parts)[broken[0]]) + _LOGARITHMS * problem.is_dgp()
-            raise InputError(
-                f"a model must be convex by CVXPY's rules (DCP), which it is not in: {', '.join(broken)}. {why}"
-            )
+            from paretoclf.solve.models.refused_models import not_convex
+
+            raise InputError(not_convex(problem, dict(parts), broken))
         with getattr(cp.utilities.scopes, "quad_form_dpp_scope", nullcontext)() if forms else nullcontext():
             first = [] if not moving or problem.objective.is_dcp(dpp=True) else ["objective"]
         broken = first + [name for name, part in labelled if moving and not part.is_dcp(dpp=True)]
         if broken:
-            raise InputError(
-                f"a model must be DPP in its parameters, which it is not in: {', '.join(broken)}. A parameter may "
-                "multiply what holds no parameter, nothing more; a function of parameters is a cvxpy.CallbackParam, "
-                f"or, to trace in it, a Parameter of its own{_instead_of_divisor(dict(parts)[broken[0]])}"
-            )
+            from paretoclf.solve.models.refused_models import not_dpp
+
+            raise InputError(not_dpp(dict(parts), broken))
         names = [name for name, _ in named + labelled]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
@@ -139,20 +130,6 @@ class Claim:
     source: str
     status: str
     timing: Mapping[str, float]
-
-
-def _instead_of_divisor(part: Any) -> str:
-    """Remedy where a parameter is what ``quad_over_lin`` divides by; nothing elsewhere."""
-    if not any(_divides(side) for side in part.args):
-        return ""
-    return ". In place of quad_over_lin(x, p) write quad_over_lin(x, s) with a Variable s and s == p"
-
-
-def _divides(expression: Any) -> bool:
-    """Whether a ``quad_over_lin`` below an expression divides by a parameter."""
-    if isinstance(expression, cp.quad_over_lin) and expression.args[1].parameters():
-        return True
-    return any(_divides(part) for part in expression.args)
 
 
 @contextmanager

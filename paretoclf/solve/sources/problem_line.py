@@ -98,7 +98,8 @@ class CompiledLine:
     def of(cls, problem: Any, start: Any, stop: Any, *, cones: bool = False, **options: Any) -> CompiledLine:
         """Compile it; InputError if it has no such line. With ``cones`` any cone may be in it."""
         first, last = ends_of(problem, start, stop)
-        return cls.along(compiled_problem(problem, first, cones, **options), problem, first, last, cones)
+        compiled = compiled_problem(problem, first, cones, _kept(first, last), **options)
+        return cls.along(compiled, problem, first, last, cones)
 
     @classmethod
     def along(
@@ -133,9 +134,14 @@ class CompiledLine:
             raise InputError("start and stop must differ in a parameter that the problem depends on: nothing moves")
 
 
-def compiled_problem(problem: Any, values: Values, cones: bool = False, **options: Any) -> CompiledProblem:
-    """Compile a problem at values of the parameters that move; InputError if it has no path."""
-    model = _model_of(problem, values)
+def compiled_problem(
+    problem: Any, values: Values, cones: bool = False, kept: Values | None = None, **options: Any
+) -> CompiledProblem:
+    """Compile a problem at values of the parameters of a line; InputError if it has no path.
+
+    Those in ``kept`` do not move along it.
+    """
+    model = _model_of(problem, values, kept)
     if not cones:
         _check_cones(model)
     compiled = CompiledProblem.of(model, values, options)
@@ -200,7 +206,7 @@ class LineOfPrograms:
     ) -> None:
         began = time.perf_counter()
         ends = ends_of(problem, start, stop)
-        compiled = compiled or compiled_problem(problem, ends[0], self._cones)
+        compiled = compiled or compiled_problem(problem, ends[0], self._cones, _kept(*ends))
         self.line = convex_line(
             self._line(CompiledLine.along(compiled, problem, *ends, self._cones), still), self._tolerance
         )
@@ -320,13 +326,18 @@ def _check_problem(problem: Any) -> None:
         Model.of(problem, maximise=True, moving=False)  # which says where, and why
 
 
-def _model_of(problem: Any, moving: Any) -> Model:
+def _kept(first: Values, last: Values) -> Values:
+    """Parameters that are the same at both ends of a line."""
+    return {p: value for p, value in first.items() if np.array_equal(value, last[p])}
+
+
+def _model_of(problem: Any, moving: Any, kept: Values | None = None) -> Model:
     """The problem with names; InputError if it is none that has a path for reasons that need no compiling.
 
     A parameter may be the matrix of a quadratic form: where it moves, that is said by what was compiled. One that does
     not move is a number.
     """
-    model = Model.of(with_numbers(problem, moving), maximise=True, forms=True)
+    model = Model.of(with_numbers(problem, moving, kept), maximise=True, forms=True)
     for name, variable in model.variables.items():
         if variable.attributes["integer"] or variable.attributes["boolean"]:
             raise InputError(f"problem must be convex, got the integer or boolean variable {name}")

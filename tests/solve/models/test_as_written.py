@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
-from paretoclf.solve.models.as_written import spoken, why_not_convex
+from paretoclf.solve.models.as_written import spoken
+from paretoclf.solve.models.refused_models import why_not_convex
 
 w, r = cp.Variable(2, name="w"), cp.Variable(name="r")
 tau, g = cp.Parameter(nonneg=True, name="tau"), cp.Parameter(name="g")
@@ -48,6 +49,11 @@ def test_atoms_are_called_as_users_call_them(expression, said):
         (cp.Minimize(cp.sqrt(r)), "^What is minimised must be convex, got concave"),
         (cp.square(r) >= 1, "^The smaller side must be convex and the larger one concave"),
         (cp.square(r) == 1, "^Both sides of an equation must be affine"),
+        (
+            cp.Minimize(cp.quad_form(w, np.diag([1.0, 2.0]) + tau * np.eye(2))),
+            r"CVXPY does not know whether .*, which depends on tau, is positive semidefinite\. Where it is, write "
+            r"cp\.quad_form\(w, cp\.psd_wrap\(\.\.\.\)\)",
+        ),
         (cp.Minimize(r * w[0]), r"^r \* w\[0\] is neither convex nor concave"),
     ],
 )
@@ -63,6 +69,23 @@ def test_the_cause_of_a_refusal_is_named_with_the_way_out(part, said):
     with pytest.raises(pc.InputError) as error:
         pc.trace(problem, {tau: 0.1}, {tau: 0.9})
     assert words in str(error.value)
+
+
+def test_both_ways_out_for_a_matrix_that_moves_are_ways():
+    """Values are those of the optimum of x'(D + tau I)x with x summing to 1, in closed form."""
+    diagonal = np.diag([1.0, 2.0])
+    whole = cp.quad_form(w, cp.psd_wrap(diagonal + tau * np.eye(2)))
+    in_parts = cp.quad_form(w, diagonal) + tau * cp.sum_squares(w)
+    for form in (whole, in_parts):
+        path = pc.trace(cp.Problem(cp.Minimize(form), [cp.sum(w) == 1]), {tau: 0}, {tau: 1}, curve=True)
+        assert path.value(tau=0.5) == pytest.approx(1 / (1 / 1.5 + 1 / 2.5), rel=1e-9)
+
+
+def test_a_geometric_program_is_told_its_own_sense():
+    x, p = cp.Variable(2, pos=True, name="x"), cp.Parameter(pos=True, name="p")
+    for objective, verb in ((cp.Minimize(1 / (x[0] * x[1])), "minimise"), (cp.Maximize(x[0] * x[1]), "maximise")):
+        with pytest.raises(pc.InputError, match=f"geometric program.* {verb} the logarithm of the objective"):
+            pc.trace(cp.Problem(objective, [x[0] + x[1] <= p, x[0] * x[1] <= p]), {p: 1}, {p: 2}, eps=1e-3)
 
 
 def test_constraints_without_a_label_are_told_by_their_text():

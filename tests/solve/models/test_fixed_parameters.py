@@ -60,6 +60,46 @@ def test_both_that_move_are_refused_as_before(product):
         pc.trace(problem, {lam: 0, a: 1}, {lam: 4, a: 2})
 
 
+def test_one_that_is_the_same_at_both_ends_is_a_number_of_that_value():
+    """What it holds is another number, which is kept."""
+    w = cp.Variable(3, name="w")
+    lam, share, rest = (cp.Parameter(nonneg=True, name=name) for name in ("lam", "share", "rest"))
+    share.value = 0.9
+    fit = cp.sum_squares(w - [3, 1, -2]) / 2
+    problem = cp.Problem(cp.Minimize(fit + lam * share * cp.norm1(w) + rest * cp.sum_squares(w)))
+    ends = {lam: 4, share: 0.25, rest: 1.5}, {lam: 0.4, share: 0.25, rest: 0.15}
+    for how in ({"curve": True}, {"eps": 1e-6}):
+        path = pc.trace(problem, *ends, **how)
+        for at in (4.0, 1.3, 0.4):
+            shrunk = np.maximum(np.array([3.0, 1.0, 2.0]) - at / 4, 0)
+            optimum = (14 - (shrunk**2).sum() / (1 + 0.75 * at)) / 2
+            low, high = path.bounds(lam=at)
+            assert low <= optimum * (1 + 1e-12)
+            assert high >= optimum * (1 - 1e-12)
+            assert high - low <= 3e-6 * optimum
+    assert share.value == 0.9
+
+
+def test_the_line_that_a_refusal_prescribes_is_traced():
+    w = cp.Variable(2, name="w")
+    b, a = (cp.Parameter(nonneg=True, name=name) for name in "ba")
+    fit = cp.sum_squares(w - 1)
+    mixed = cp.Problem(cp.Minimize(fit + b * a * cp.norm1(w) + b * (1 - a) / 2 * cp.sum_squares(w)))
+    with pytest.raises(pc.InputError) as error:
+        pc.trace(mixed, {b: 2, a: 0.5}, {b: 1, a: 0.5}, curve=True)
+    start = "start={b: c, a: d, rest: c * (1 - d) / 2}"  # no letter that is a parameter's name
+    assert start in str(error.value)
+    rest = cp.Parameter(nonneg=True, name="rest")
+    apart = cp.Problem(cp.Minimize(fit + b * a * cp.norm1(w) + rest * cp.sum_squares(w)))
+    path = pc.trace(apart, {b: 2, a: 0.5, rest: 0.5}, {b: 1, a: 0.5, rest: 0.25}, curve=True)
+    assert path.value(b=2) == pytest.approx(2 - 0.5**2 / 1.5 * 2)
+    with pytest.raises(pc.InputError, match=r"Here that is b \* a: write a Parameter in its place"):
+        pc.trace(apart, {b: 2, a: 0.5, rest: 0.5}, {b: 1, a: 0.6, rest: 0.2}, curve=True)
+    product = cp.Parameter(nonneg=True, name="product")
+    third = cp.Problem(cp.Minimize(fit + product * cp.norm1(w) + rest * cp.sum_squares(w)))
+    assert pc.trace(third, {product: 1, rest: 0.5}, {product: 0.6, rest: 0.2}, curve=True).eps < 1e-6
+
+
 def test_what_is_dpp_is_left_alone(product):
     problem, x, a, lam = product
     own = cp.Problem(cp.Minimize(cp.sum_squares(x) + lam * cp.sum(x)))
