@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from paretoclf.common.checks import Array, Index, Mask
-from paretoclf.common.errors import InputError
+from paretoclf.common.errors import DegeneratePathError, InputError
 from paretoclf.common.progress import meter
 from paretoclf.proof.bands.cone_line import ConeLine
 from paretoclf.proof.curves.curve_proof import VANISHES, CurveProof, proof_of, relative_width
@@ -75,12 +75,15 @@ _MOST_CHORDS_IN_ALL = 256
 #: No shorter chord is halved.
 _SHORTEST_CHORD = 1e-7
 
-_CONSTANT = "Add a constant to the objective, or trace it with eps=1e-4."
+_CONSTANT = "add a constant to the objective"
 
-_REMEDY = (
-    "Trace it with eps=1e-4, bound its variables by constraints, or begin the line a little later, where no price "
-    "vanishes."
-)
+_BOUND = "bound its variables by constraints, so that no price vanishes"
+
+#: What is so near an end of the line is said to be trouble of that end.
+_OF_END = 1e-3
+
+#: A value of no more than this share of the largest term of the objective is said to be near 0.
+_NEAR = 1e-2
 
 #: Places of a piece where roots are looked for, and halvings until one is found.
 _ROOTS, _HALVINGS = np.linspace(0.0, 1.0, 401), 50
@@ -389,17 +392,51 @@ class CurveSearch:
             chords[widest : widest + 1] = [self._chord(wide.first, there), self._chord(there, wide.last)]
         for chord in chords:
             if chord.judged is None:
-                raise refused(f"no curve is found, and no chord proved: {self._why}", chord.first.t, _REMEDY)
+                why = f"no curve is found, and no chord proved: {self._why}"
+                ways = [_BOUND] if "multipliers" in self._why else []  # a price that vanishes leaves none inside
+                raise self._refused(why, chord.first.t, *ways)
             if chord.width > _WIDEST:
-                raise refused(_too_wide(chord.width), chord.first.t, _CONSTANT)
+                raise self._too_wide(chord.judged, chord.first.t)
             self._take(chord.judged, smooth=False)
         if self.smooth.count(False) > _MOST_CHORDS_IN_ALL:
-            raise refused("no smooth branch is found on much of the path", first.t, _REMEDY)
+            raise self._refused("no smooth branch is found on much of the path", first.t)
 
     def _chord(self, first: CurvePoint, last: CurvePoint) -> _Chord:
-        """The straight line between two solutions, judged."""
+        """The straight line between two solutions, judged.
+
+        The shortest chords may hide a jump of multipliers: the multipliers of one end alone may have closer bounds.
+        """
         x, z = (np.stack([getattr(each, name) for each in (first, last)]) for name in "xz")
-        return _Chord(first, last, self._judged(first.t, last.t, x, z))
+        chord = _Chord(first, last, self._judged(first.t, last.t, x, z))
+        if last.t - first.t >= _SHORTEST_CHORD or chord.width <= _AIM_CHORDS:
+            return chord
+        ends = [np.stack([each.z, each.z]) for each in (first, last)]
+        others = [_Chord(first, last, self._judged(first.t, last.t, x, end)) for end in ends]
+        return min([chord, *others], key=lambda each: each.width)
+
+    def _too_wide(self, judged: JudgedPiece, t: float) -> DegeneratePathError:
+        """Refusal of a piece whose bounds are far apart."""
+        if judged.width == np.inf:
+            return self._refused(VANISHES, t, _CONSTANT)
+        said, bounds = f"bounds stay {judged.width:.1e} apart, relative to a value that", judged.bounds
+        least, most = float(bounds.lower.low().min()), float(bounds.upper.high().max())
+        if max(least, -most) <= _NEAR * float(bounds.terms.largest().max(initial=0.0)):
+            return self._refused(f"{said} may be near 0", t, _CONSTANT)
+        low, high = sorted(self.newton.line.sense * each for each in (least, most))
+        return self._refused(f"{said} is between {low:.6g} and {high:.6g}", t)
+
+    def _refused(self, why: str, t: float, *ways: str) -> DegeneratePathError:
+        """Refusal with what may be done: a path within eps is one where points are well inside at both ends."""
+        within = ["trace it with eps=1e-4"] if None not in (self.inner.at(0.0), self.inner.at(1.0)) else []
+        if t < _OF_END:
+            beside = "begin the line a little later"
+        elif t > 1.0 - _OF_END:
+            beside = "end the line a little earlier"
+        else:
+            beside = "trace the parts of the line before and behind"
+        *others, last = [*ways, *within, beside]
+        remedy = f"{', '.join(others)}, or {last}." if others else f"{last}."
+        return refused(why, t, remedy[0].upper() + remedy[1:])
 
 
 def _first_root(values: Array) -> tuple[float, int | None]:
@@ -431,11 +468,6 @@ def _shorter(times: float) -> float:
     least, _, most = _SHORTER
     share = 0.9 * times ** (-1.0 / (DEGREE + 1))
     return float(np.clip(share, least, most)) if np.isfinite(times) else least
-
-
-def _too_wide(width: float) -> str:
-    """Reason why a piece is refused whose bounds are far apart, relative to the value."""
-    return VANISHES if width == np.inf else f"bounds stay {width:.1e} apart, relative to a value that may be near 0"
 
 
 def _stands(widths: list[float], width: float) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
+from paretoclf.solve.curves import curve_search
 from paretoclf.solve.judging.cone_proof import certify_problem
 from tests.oracles.curve_lines import LINES, move
 
@@ -269,6 +270,47 @@ def test_a_value_that_vanishes_is_refused_and_a_constant_helps():
     path = pc.trace(cp.Problem(cp.Minimize(loss + 1)), {p: 1.0}, {p: 2.0}, curve=True, progress=False)
     assert path.eps < 1e-9
     assert path.value(0.5) == pytest.approx(1.0, abs=1e-12)
+
+
+@cache
+def largest_box():
+    """The box of most volume in logarithms; at W = 120 its walls become slack as a ratio of sides becomes tight."""
+    h, w, d = (cp.Variable(name=name) for name in "hwd")
+    area = cp.Parameter(name="area")
+    walls = cp.log_sum_exp(cp.hstack([h + w, h + d])) <= area - np.log(2)
+    ratios = cp.abs(h - w) <= np.log(2), cp.abs(d - w) <= np.log(2)
+    problem = cp.Problem(cp.Maximize(h + w + d), [walls, w + d <= np.log(10), *ratios])
+    return problem, {area: np.log(20)}, {area: np.log(150)}
+
+
+def test_chords_cover_a_place_where_multipliers_jump():
+    path = pc.trace(*largest_box(), curve=True, progress=False)
+    assert path.eps < 1e-8
+    for walls in (81.0, 100.0, 119.99, 120.01, 145.0):
+        width = np.sqrt((min(walls, 120.0) - 40) / 4)  # the height is twice that, and the floor is 10
+        low, high = path.bounds(area=np.log(walls))
+        assert low - 1e-12 <= np.log(20 * width) <= high + 1e-12
+
+
+def test_bounds_that_stay_apart_are_said_with_the_value_that_is_there(monkeypatch):
+    monkeypatch.setattr(curve_search, "_WIDEST", 0.0)
+    with pytest.raises(pc.DegeneratePathError) as error:
+        pc.trace(*largest_box(), curve=True, progress=False)
+    said = str(error.value)
+    assert "relative to a value that is between 2.76073 and 2.76093, at t = 0. " in said
+    assert "near 0" not in said
+    assert said.endswith("Trace it with eps=1e-4, or begin the line a little later.")
+
+
+def test_a_line_that_ends_where_one_point_is_left_is_told_to_end_earlier():
+    p, mean = cp.Variable(6), cp.Parameter(name="mean")
+    problem = cp.Problem(cp.Maximize(cp.sum(cp.entr(p))), [cp.sum(p) == 1, np.arange(1.0, 7) @ p == mean])
+    with pytest.raises(pc.DegeneratePathError, match=r"End the line a little earlier\.$") as error:
+        pc.trace(problem, {mean: 3.5}, {mean: 6}, curve=True, progress=False)
+    assert "eps" not in str(error.value)  # nor is there a path within eps
+    with pytest.raises(pc.InputError, match="needs a point inside"):
+        pc.trace(problem, {mean: 3.5}, {mean: 6}, eps=1e-4, progress=False)
+    assert pc.trace(problem, {mean: 3.5}, {mean: 5.99}, curve=True, progress=False).eps < 1e-6
 
 
 def test_large_programs_are_refused():
