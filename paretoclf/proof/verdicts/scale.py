@@ -82,10 +82,8 @@ def sizes_of(values: Array, terms: Array) -> Array:
 
 def largest_of_rows(A: Any) -> Array:
     """The size of the largest coefficient of each row of a sparse array, whose entries stand once each."""
-    A, found = A.tocsr(), np.zeros(A.shape[0])
-    some = np.flatnonzero(np.diff(A.indptr))
-    if some.size:
-        found[some] = np.maximum.reduceat(np.abs(A.data), A.indptr[some])
+    entries, found = A.tocoo(), np.zeros(A.shape[0])
+    np.maximum.at(found, entries.coords[0], np.abs(entries.data))
     return found
 
 
