@@ -157,10 +157,20 @@ CASES = {
         r"Pass eps=1e-4",
         lambda: within(moving_row(), {L: 1.0}, {L: 2.0}),
     ),
-    "an equation has no path within eps": (
+    "a moving equation, within eps": (
         lambda: pc.trace(moving_equation(), {L: 1}, {L: 2}),
-        r"l must not move the matrix A(?!.*eps).*Pass curve=True .*or use sweep$",
+        r"l must not move the matrix A.*Pass eps=1e-4 .*or use sweep$",
+        lambda: within(moving_equation(), {L: 1.0}, {L: 2.0}),
+    ),
+    "a moving equation, as a curve": (
+        lambda: pc.trace(moving_equation(), {L: 1}, {L: 2}),
+        r"curve=True for polynomials .*or use sweep$",
         lambda: within(moving_equation(), {L: 1.0}, {L: 2.0}, curve=True),
+    ),
+    "derivatives where an equation moves": (
+        lambda: pc.derivatives(moving_equation(), {L: 1.0}),
+        r"take differences of `bounds` of a path within eps",
+        lambda: within(moving_equation(), {L: 0.9}, {L: 1.1}),
     ),
     "a moving equation, single values": (
         lambda: pc.trace(moving_equation(), {L: 1}, {L: 2}),

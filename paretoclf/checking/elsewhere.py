@@ -44,7 +44,7 @@ def is_estimator(given: Any) -> bool:
 
 def is_of_another(X: Any, y: Any, solutions: Any, parameters: Mapping[str, Any]) -> bool:
     """Whether `verify` is given the path of a program, or what a code that is known here returned."""
-    ours = {("paretoclf", "ProblemPath"), ("paretoclf", "ConePath")}
+    ours = {("paretoclf", name) for name in ("ProblemPath", "ConePath", "CurvePath")}
     known = _is_one_of(X, ours) or is_critical_line(X) or is_fitted(solutions) or "of" in parameters
     return known or any(map(is_minimiser, (X, y, solutions)))
 
@@ -56,7 +56,7 @@ def is_critical_line(given: Any) -> bool:
 
 def _is_one_of(given: Any, known: set[tuple[str, str]]) -> bool:
     """Whether it is of a class, or derived from one, that is known by its package and its name."""
-    return not known.isdisjoint(_classes(given))
+    return bool(known & _classes(given))
 
 
 def _classes(given: Any) -> set[tuple[str, str]]:

@@ -26,10 +26,10 @@ from paretoclf.common.files import reading
 from paretoclf.common.tolerances import STRANGERS
 from paretoclf.engine.reduction.program import beside_the_value, meant_by
 from paretoclf.path.base.point_rows import EVENTS, column_of
+from paretoclf.path.curves.curve_path import CurvePath
 from paretoclf.path.programs.eps_path import ConePath
 from paretoclf.path.programs.problem_path import ProblemPath, trace_problem
-from paretoclf.proof.bands.band_proof import BandProof
-from paretoclf.proof.segments.line_proof import LineProof
+from paretoclf.proof.verdicts.proof import Proof
 from paretoclf.solve.sources.problem_line import LineOfPrograms
 
 #: First lambda of the traced path over the largest of the knots: the first solution holds beyond its knot.
@@ -81,7 +81,7 @@ def judge_stranger(
     of_samples: tuple[Any, Any],
     asked: tuple[float | None, bool | None],
     parameters: Mapping[str, Any],
-) -> JudgedPoints | LineProof | BandProof | Verification:
+) -> JudgedPoints | Proof[Any] | Verification:
     """Judge what `is_of_another` has recognised: the path of a program, or fitted models.
 
     ``given`` are X, y and the solutions, ``of_samples`` a kernel and weights, which belong to fitted models. ``asked``
@@ -105,12 +105,17 @@ def judge_stranger(
     options = dict(parameters)
     tol, between = asked
     how = (STRANGERS if tol is None else tol), between
-    if isinstance(X, ProblemPath | ConePath):
+    if isinstance(X, ProblemPath | ConePath | CurvePath):
         _nothing(options, "a path of a program")
         if y is None and solutions is None:
             if asked != (None, None):
                 raise InputError("tol and between belong to points beside a path; of the path itself ask passes(tol)")
             return replace(X).proof
+        if isinstance(X, CurvePath):
+            raise InputError(
+                "points must not be given beside a CurvePath, whose points are not optimal to the last digit: "
+                "verify(path) judges it anew, and verify(problem) what a cvxpy.Problem holds at one value"
+            )
         return _on_path(X, y, *how)
     if is_critical_line(X):
         _nothing(options, type(X).__name__)

@@ -19,12 +19,11 @@ if TYPE_CHECKING:
     from paretoclf.path.programs.eps_path import ConePath
     from paretoclf.path.programs.problem_path import ProblemPath
     from paretoclf.problem.qp import QP
-    from paretoclf.proof.bands.band_proof import BandProof
-    from paretoclf.proof.segments.line_proof import LineProof
+    from paretoclf.proof.verdicts.proof import Proof
     from paretoclf.solve.judging.cone_proof import ProblemProof
 
     #: What judging returns, by what was given.
-    Judged = Verification | ProblemProof | JudgedPoints | LineProof | BandProof
+    Judged = Verification | ProblemProof | JudgedPoints | Proof[Any]
 
 
 @overload
@@ -101,12 +100,12 @@ def verify(
         - What ``lasso_path`` or ``enet_path`` returned, with its ``l1_ratio`` if that is not 1, and ``positive``.
         - The name of a model file of LIBSVM or LIBLINEAR; ``C_plus`` and ``C_minus`` (or ``nu``) must then be given, as
           such a file does not say them.
-        - For a `ProblemPath` or `ConePath` in place of X nothing: it is judged anew from its arrays, and its proof
-          returned. Or (then second): ``(t, x)`` or ``(t, x, y)``, with knots t (k,), the variable
-          (k, ...) and the multipliers of the constraint (k, ...); or a mapping, with ``t`` or the parameter that moves,
-          and variables and constraints by name; or a CSV file or a DataFrame of these columns, entries as ``x[0]``, as
-          ``path.to_frame()`` has them; or a function of t that returns the variable, or a mapping, and is asked at
-          every breakpoint and in the middle of every segment.
+        - For a `ProblemPath`, `ConePath` or `CurvePath` in place of X nothing: it is judged anew from its arrays, and
+          its proof returned. Or (then second; of the first two): ``(t, x)`` or ``(t, x, y)``, with knots t (k,), the
+          variable (k, ...) and the multipliers of the constraint (k, ...); or a mapping, with ``t`` or the parameter
+          that moves, and variables and constraints by name; or a CSV file or a DataFrame of these columns, entries as
+          ``x[0]``, as ``path.to_frame()`` has them; or a function of t that returns the variable, or a mapping, and is
+          asked at every breakpoint and in the middle of every segment.
         - For a `QP` (second) the point as an array or by names, then its multipliers; or, with both, a solution file of
           HiGHS, Gurobi, CPLEX, CBC, GLPK or SCIP, a CSV file or DataFrame of names and numbers, or what
           ``linprog`` or OSQP returned; or a claim that there is no solution, ``"infeasible"`` or ``"unbounded"``.

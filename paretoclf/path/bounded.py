@@ -33,8 +33,11 @@ def trace_bounded(problem: Any, named: dict[str, Any], ends: Ends | None, how: d
     return _trace_within(problem, named, ends, how)
 
 
-def _trace_within(problem: Any, named: dict[str, Any], ends: Ends | None, how: dict[str, Any]) -> ConePath:
-    """Trace a cvxpy.Problem, or a formulation by the names of its parameters, within eps."""
+def _trace_within(problem: Any, named: dict[str, Any], ends: Ends | None, how: dict[str, Any]) -> ConePath | CurvePath:
+    """Trace a cvxpy.Problem, or a formulation by the names of its parameters, within eps.
+
+    Chords between two points keep no equation whose coefficients move: then the path is a curve.
+    """
     eps, n_jobs = check_share(how["eps"], "eps"), how["n_jobs"]
     usual = {"certify": True, "max_events": None, "parts": None}
     for name in (name for name, value in usual.items() if how[name] is not value):
@@ -54,7 +57,17 @@ def _trace_within(problem: Any, named: dict[str, Any], ends: Ends | None, how: d
         raise InputError(
             f"problem must be a cvxpy.Problem or a formulation where eps is given, got {what_it_is(problem)}"
         )
-    path = trace_cones(source, eps, n_jobs=n_jobs, max_seconds=how["max_seconds"], progress=how["progress"])
+    path: ConePath | CurvePath
+    if source.line.moves_equations:
+        for name in ("n_jobs", "max_seconds"):
+            if how[name] is not None:
+                raise InputError(
+                    f"{name} must be left out where coefficients of an equation move, got {how[name]!r:.100}: trace "
+                    "shorter lines"
+                )
+        path = trace_curve(source, eps, progress=how["progress"])
+    else:
+        path = trace_cones(source, eps, n_jobs=n_jobs, max_seconds=how["max_seconds"], progress=how["progress"])
     logger.info("traced in %.2f s: %r", sum(path.seconds.values()), path)
     return path
 

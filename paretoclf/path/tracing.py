@@ -118,7 +118,7 @@ def trace(
     n_jobs: int | None = None,
     progress: bool | None = None,
     **others: Any,
-) -> ConePath: ...
+) -> ConePath | CurvePath: ...
 
 
 @overload
@@ -246,7 +246,9 @@ def trace(
         For a ``cvxpy.Problem`` or a formulation: strictly between 0 and 1. The path is then one of feasible points
         whose objective is proved to be within eps of the optimal value at every t, relative to that and to no less than
         a thousandth of the largest on the line. Any convex problem has such a path, with norms, logarithms, exponential
-        functions, powers and semidefinite matrices, whatever parameters multiply, but for coefficients of equations.
+        functions, powers and semidefinite matrices, whatever parameters multiply. Where they multiply coefficients of
+        an equation it is a `CurvePath`, relative to the value as that is, whose own points keep constraints up to what
+        the bounds allow.
         Values of a formulation are those of its ``primal`` as it is written, which may be in another unit than
         those of ``solve``.
     parts : int, optional
@@ -264,8 +266,9 @@ def trace(
 
     Returns
     -------
-    Path, QuantilePath, MarginPath, NuPath, ProblemPath, ConePath with eps, CurvePath with curve; of a search over
-    formulations (`MEMPM`) a path of its own, with bounds at every weight
+    Path, QuantilePath, MarginPath, NuPath, ProblemPath, ConePath with eps, CurvePath with curve (and with eps where
+    coefficients of an equation move); of a search over formulations (`MEMPM`) a path of its own, with bounds at every
+    weight
 
     Raises
     ------
@@ -500,7 +503,7 @@ def _instead(problem: Any, ends: tuple[Any, Any]) -> str:
     }
     fine = []
     for compiled, way in ways.items():
-        with suppress(InputError):  # such as equations whose coefficients move, or what is not affine
+        with suppress(InputError):  # such as what is not affine
             compiled(problem, *ends)
             fine.append(way)
     if not fine:

@@ -143,7 +143,7 @@ def test_a_path_that_is_no_sequence_of_lines_has_a_remedy():
     with pytest.raises(pc.InputError, match=r"Its path is no sequence of straight lines\. Pass eps=1e-4"):
         pc.trace(curved, *ENDS)
     equation = cp.Problem(cp.Minimize(cp.sum_squares(x)), [(1 + TH) * x[0] + x[1] == 1])
-    with pytest.raises(pc.InputError, match=r"straight lines\. Pass curve=True for .* or use sweep"):
+    with pytest.raises(pc.InputError, match=r"straight lines\. Pass eps=1e-4 for .*curve=True for .* or use sweep"):
         pc.trace(equation, *ENDS)
     power = cp.sum(cp.power(x, 1.5, approx=False))
     neither = cp.Problem(cp.Minimize(power), [(1 + TH) * x[0] + x[1] == 1])

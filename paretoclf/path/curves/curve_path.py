@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 import numpy as np
 
-from paretoclf.common.checks import Array, Mask
+from paretoclf.common.checks import Array, Mask, check_share
 from paretoclf.common.errors import InputError
 from paretoclf.common.files import AnyFile
 from paretoclf.path.base.path import Rates
@@ -141,7 +141,8 @@ class CurvePath(Scored):
     Notes
     -----
     What is proved are bounds of the optimal value (`bounds`, `eps`). Slopes of variables are those of the curve itself,
-    and events are found: a band of values encloses neither.
+    and events are found: a band of values encloses neither. With eps in place of curve such a path is traced where
+    coefficients of an equation move, which chords between two optima do not keep.
     """
 
     program: ConeLine = field(repr=False)
@@ -356,6 +357,23 @@ class CurvePath(Scored):
         values = {name: np.abs(np.ravel(value)) for name, value in self.program.values(x, t).items()}
         return {name: size <= _ZERO * size.max(initial=0.0) for name, size in values.items()}
 
+    def refine(self, eps: float, *, progress: bool | None = None) -> CurvePath:
+        """The path with bounds within a smaller eps, found anew.
+
+        Parameters
+        ----------
+        eps : float
+            Strictly between 0 and 1.
+        progress : bool, optional
+            As for `paretoclf.trace`.
+
+        Raises
+        ------
+        DegeneratePathError
+            If bounds stay wider somewhere.
+        """
+        return _searched(self, check_share(eps, "eps"), progress)
+
     # ---- what it has not --------------------------------------------------------------------------------------
 
     def scores(self, X: Any) -> PathScores:
@@ -410,13 +428,15 @@ _WORDS = {
 }
 
 
-def trace_curve(source: Source, *, progress: bool | None = None) -> CurvePath:
+def trace_curve(source: Source, eps: float | None = None, *, progress: bool | None = None) -> CurvePath:
     """Trace a problem of CVXPY along a line of its parameters as a curve.
 
     Parameters
     ----------
     source : Source
         `paretoclf.solve.sources.cone_problem_line.LineOfCurves` of a ``cvxpy.Problem``.
+    eps : float, optional
+        Within which the bounds of the value are to be, relative to it; by default they are as close as they can be.
     progress
         As for `paretoclf.path.tracing.trace`.
 
@@ -425,22 +445,42 @@ def trace_curve(source: Source, *, progress: bool | None = None) -> CurvePath:
     InputError
         If the problem is not convex or too large, has power cones, or no optimum at some t.
     DegeneratePathError
-        If some piece has no bounds.
+        If some piece has no bounds, or none within eps.
     """
-    from paretoclf.solve.curves.curve_search import CurveSearch  # a solver, which a path does without
-
     line = source.line
     if line.lacks is not None:
         raise refusal(line)
     if line.n + line.m > _MOST:
-        raise InputError(
-            f"curve must be False for a program of {line.n} columns and {line.m} rows: its matrices are dense, and "
-            f"together there may be {_MOST}. Pass eps=1e-4, or state the problem with fewer"
+        raise _too_large(line)
+    return _searched(CurvePath(line, source.ends, (), (), (), 0, 0, {"compile": source.seconds}, source), eps, progress)
+
+
+def _too_large(line: ConeLine) -> InputError:
+    """The error for a program that is too large."""
+    size = f"a program of {line.n} columns and {line.m} rows"
+    why = f"its matrices are dense, and together there may be {_MOST}"
+    if line.moves_equations:
+        return InputError(
+            f"problem must not move coefficients of an equation in {size}: {why}. State it with fewer, or use sweep"
         )
-    found = CurveSearch(line).run(progress)
-    seconds = {"compile": source.seconds, **found.seconds}
-    counts = found.solves, found.inner_solves
-    path = CurvePath(line, source.ends, found.pieces, found.smooth, found.events, *counts, seconds, source)
+    return InputError(f"curve must be False for {size}: {why}. Pass eps=1e-4, or state the problem with fewer")
+
+
+def _searched(path: CurvePath, eps: float | None, progress: bool | None) -> CurvePath:
+    """The path with pieces that are found anew."""
+    from paretoclf.solve.curves.curve_search import CurveSearch  # a solver, which a path does without
+
+    found = CurveSearch(path.program, eps).run(progress)
+    path = replace(
+        path,
+        pieces=found.pieces,
+        smooth=found.smooth,
+        changes=found.events,
+        solves=path.solves + found.solves,
+        inner_solves=path.inner_solves + found.inner_solves,
+        seconds={**path.seconds, **found.seconds},
+        claimed=None,
+    )
     path.__dict__["proof"] = replace(found.proof(path._note), writer=path._write_certificate)
     check_line(path)
     return path

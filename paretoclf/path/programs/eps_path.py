@@ -36,6 +36,12 @@ if TYPE_CHECKING:
     from paretoclf.problem.classifiers import Rule
     from paretoclf.roc.scores import PathScores
 
+#: Why slopes have no bounds where a matrix of constraints moves.
+NO_SLOPES = (
+    "slopes has no bounds where a parameter multiplies a variable of a constraint: the optimal value is neither convex "
+    "nor concave in it then; take differences of `bounds` of a path within eps"
+)
+
 #: Parts of a piece on which a page shows parabolas where a matrix of constraints moves.
 _PARTS = 8
 
@@ -288,10 +294,7 @@ class ConePath(Scored):
         t, line = self._where(t, parameter), self.program
         first, last = self._per(per)
         if line.A_stop is not None:
-            raise InputError(
-                "slopes has no bounds where a parameter multiplies a variable of a constraint: the optimal value is "
-                "neither convex nor concave in it then; take differences of `bounds` of a path within eps"
-            )
+            raise InputError(NO_SLOPES)
         moving = [bool((ends[0] != ends[1]).any()) for ends in (line.q, line.b)]
         moving[0] |= line.P_stop is not None
         parts = self._parts(t) if all(moving) else [self._slope(t, convex=moving[1])]

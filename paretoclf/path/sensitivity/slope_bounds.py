@@ -10,13 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from paretoclf.common.errors import DegeneratePathError, InputError
+from paretoclf.path.programs.eps_path import NO_SLOPES, ConePath, SlopeBounds
 from paretoclf.path.tracing import trace
-
-if TYPE_CHECKING:
-    from paretoclf.path.programs.eps_path import SlopeBounds
 
 #: Half lengths of lines, in units of the parameters, and within what of the value; the next where one is a floor.
 _LENGTHS, _WITHIN = (1e-2, 1e-3, 1e-4), (1e-8, 1e-7, 1e-6)
@@ -41,6 +39,8 @@ def slope_bounds(problem: Any, values_at: Callable[[float], Any], unit: float, m
             except DegeneratePathError as error:
                 refused = error
                 continue
+            if not isinstance(path, ConePath):  # coefficients of an equation move
+                raise InputError(NO_SLOPES)
             if path.t[-1] > 0.5:
                 slope = path.slopes(0.5)
                 found.append((slope, slope.lower / (2 * length), slope.upper / (2 * length)))

@@ -27,7 +27,7 @@ class ConeLine(ProgramLine):
     cones : Cones
         Cones of the rows, from the first; the equations are the first of them.
     P_stop, A_stop : sparse arrays, optional
-        The matrices at t = 1, where they depend on t; for a path within eps rows of equations do not.
+        The matrices at t = 1, where they depend on t; where rows of equations do, a path is a curve.
     """
 
     cones: Cones = field(default_factory=Cones, repr=False)
@@ -38,6 +38,14 @@ class ConeLine(ProgramLine):
     def stands(self) -> bool:
         """Whether both matrices are the same at every t."""
         return self.P_stop is None and self.A_stop is None
+
+    @cached_property
+    def moves_equations(self) -> bool:
+        """Whether a coefficient of an equation depends on t."""
+        if self.A_stop is None:
+            return False
+        rows = self.speeds[1].nonzero()[0]
+        return bool((rows < self.equations).any())
 
     @property
     def quadratics(self) -> tuple[Any, ...]:

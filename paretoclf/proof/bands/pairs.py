@@ -233,7 +233,7 @@ class PairJudge:
         moving = (of_P + of_A > 0) & self.wide
         if moving.any():
             return f"coefficients move of what the constraints imply no bounds of ({self._names(moving)})"
-        if changes[1].nnz and changes[1].nonzero()[0].min() < line.equations:
+        if line.moves_equations:
             return "the coefficients of an equation move"
         return ""
 

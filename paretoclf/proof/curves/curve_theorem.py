@@ -230,6 +230,11 @@ class CurveJudge:
         )
         return MendedPiece(x, inner, pair, inner_pair)
 
+    def kept(self, t: Ends, x: Array) -> Array:
+        """Coefficients of points near given ones that keep the equations, up to a little of what those miss."""
+        inverse = self._equations(t)
+        return self._kept(inverse, t, Polynomials.of(x)).value if inverse.works else x
+
     # ---- from above: points -----------------------------------------------------------------------------------
 
     def _above(self, piece: CurvePiece) -> tuple[Polynomials, float] | str:

@@ -104,7 +104,8 @@ def _mixture(whole: Array, other: Array, image: Array, kernel: Array) -> Array:
 def _condition(blocks: Array) -> float:
     """Smallest quotient of the least and the largest eigenvalue of some matrices."""
     eigenvalues = np.linalg.eigvalsh(blocks)
-    return float((eigenvalues[:, 0] / np.maximum(eigenvalues[:, -1], np.finfo(float).tiny)).min())
+    with np.errstate(over="ignore"):  # of a matrix without a positive eigenvalue
+        return float((eigenvalues[:, 0] / np.maximum(eigenvalues[:, -1], np.finfo(float).tiny)).min())
 
 
 def _least(whole: Polynomials) -> float:

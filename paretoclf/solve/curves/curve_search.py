@@ -57,20 +57,24 @@ _CLEAR = 1e-6
 #: Shares of a piece at which the polynomial is compared with the curve, and how far residuals may be off there.
 _BETWEEN, _OFF = (0.137, 0.711), 1e-10
 
-#: Widths that are aimed at: of smooth pieces, where a matrix of constraints moves, and of chords.
+#: Widths that are aimed at where none is asked for: of smooth pieces, where a matrix of constraints moves, of chords.
 _AIM, _AIM_MOVING, _AIM_CHORDS = 1e-9, 1e-7, 1e-6
 
 #: Wider bounds, relative to the value, are no curve.
 _WIDEST = 1e-2
 
+#: Share of a width that is asked for that smooth pieces aim at: one that misses it by less than that is fine.
+_SHARE = 0.5
+
 #: A width that halving does not improve by this factor, twice, is taken: rounding is most of it.
 _IMPROVES = 0.5
 
-#: Stretches of chords: the first length, the factor by which it grows, and the most pieces of one.
-_CHORDS, _GROWS, _MOST_CHORDS = 1e-4, 4.0, 64
+#: Stretches of chords: the first length, and the factor by which it grows.
+_CHORDS, _GROWS = 1e-4, 4.0
 
-#: A path of more chords than this is no curve.
-_MOST_CHORDS_IN_ALL = 256
+#: The most chords of a stretch and of a path, beyond which it is no curve; and where a width is asked for, to which
+#: they are halved.
+_MOST_CHORDS, _MOST_ASKED = (64, 256), (2048, 4096)
 
 #: No shorter chord is halved.
 _SHORTEST_CHORD = 1e-7
@@ -145,6 +149,36 @@ class _Chord:
         return np.inf if self.judged is None else self.judged.width
 
 
+@dataclass(frozen=True)
+class CurveAims:
+    """How close the bounds of pieces are to be, relative to the value, and how many chords there may be.
+
+    Attributes
+    ----------
+    smooth : float
+        Smooth pieces that are wider are halved, as long as that helps.
+    chords : float
+        Smooth pieces that are wider become chords, and chords that are wider are halved.
+    widest : float
+        What stays wider is refused.
+    most, most_in_all : int
+        Chords of a stretch, and of the path.
+    """
+
+    smooth: float
+    chords: float
+    widest: float
+    most: int
+    most_in_all: int
+
+    @classmethod
+    def of(cls, line: ConeLine, eps: float | None) -> CurveAims:
+        """Aims for a line, where all is to be within eps, or as close as it can be."""
+        if eps is not None:
+            return cls(_SHARE * eps, eps, eps, *_MOST_ASKED)
+        return cls(_AIM if line.A_stop is None else _AIM_MOVING, _AIM_CHORDS, _WIDEST, *_MOST_CHORDS)
+
+
 class CurveSearch:
     """Search along one line.
 
@@ -152,13 +186,17 @@ class CurveSearch:
     ----------
     line : ConeLine
         Proved convex at both ends.
+    eps : float, optional
+        Within which the bounds of the value are to be, relative to it; by default they are as close as they can be.
     """
 
-    def __init__(self, line: ConeLine) -> None:
+    def __init__(self, line: ConeLine, eps: float | None = None) -> None:
         self.newton = NewtonLine(line)
         self.judge = CurveJudge(self.newton.program)
         self._solver = ConeSolver(line, 1e-11)
-        self.aim = _AIM if line.A_stop is None else _AIM_MOVING
+        self._asked = eps is not None
+        self.aims = CurveAims.of(line, eps)
+        self.aim = self.aims.smooth
         self.judged: list[JudgedPiece] = []
         self.smooth: list[bool] = []
         self.events: list[CurveEvent] = []
@@ -183,11 +221,20 @@ class CurveSearch:
         """A solution by the interior-point solver."""
         x, z, word = self._solver(t)
         if word in NONE or not (np.isfinite(x).all() and np.isfinite(z).all()):
-            raise InputError(
-                f"curve must be False for this line: at t = {t:.6g} the solver says {word!r}, and a curve needs an "
-                "optimum at every t. Trace it with eps, which says until where there is one"
-            )
+            raise self._no_optimum(t, word)
         return CurvePoint(t, x, z)
+
+    def _no_optimum(self, t: float, word: str) -> InputError:
+        """The error where a solver finds no optimum."""
+        if self.newton.line.moves_equations:
+            return InputError(
+                f"stop must be nearer to start: at t = {t:.6g} the solver says {word!r}, and where coefficients of an "
+                "equation move there must be an optimum at every t"
+            )
+        return InputError(
+            f"curve must be False for this line: at t = {t:.6g} the solver says {word!r}, and a curve needs an "
+            "optimum at every t. Trace it with eps, which says until where there is one"
+        )
 
     def _branch(self, t: float, length: float) -> Branch | None:
         """The branch that begins at t, from a solution a little further; None where none is smooth there."""
@@ -324,7 +371,9 @@ class CurveSearch:
             shorter = _shorter(width / self.aim) * (trial.stop - t)
             closer = branch.pair.t > t + shorter
             return t, shorter, self._branch(t, shorter) if closer else branch, before
-        if judged is None or width > _AIM_CHORDS:  # chords may do better
+        if self.aims.widest < width < _AIM_CHORDS:  # rounding is most of it, and no chord is closer
+            raise self._too_wide(judged, t)
+        if judged is None or width > self.aims.chords:  # chords may do better
             return t, 0.0, branch, before
         if width > self.aim and widths:
             self.aim = max(self.aim, min(2.0 * width, 100.0 * self.aim))
@@ -381,12 +430,12 @@ class CurveSearch:
     def _cover(self, first: CurvePoint, last: CurvePoint) -> None:
         """Cover an interval with chords: the widest is halved until all are close, or there are many."""
         chords = [self._chord(first, last)]
-        while len(chords) < _MOST_CHORDS:
+        while len(chords) < self.aims.most:
             widest = max(range(len(chords)), key=lambda k: chords[k].width)
             wide = chords[widest]
             middle = _on_grid(0.5 * (wide.first.t + wide.last.t))
             shortest = wide.last.t - wide.first.t < _SHORTEST_CHORD
-            if wide.width <= _AIM_CHORDS or shortest:
+            if wide.width <= self.aims.chords or shortest:
                 break
             there = self._solution(middle)
             chords[widest : widest + 1] = [self._chord(wide.first, there), self._chord(there, wide.last)]
@@ -395,20 +444,22 @@ class CurveSearch:
                 why = f"no curve is found, and no chord proved: {self._why}"
                 ways = [_BOUND] if "multipliers" in self._why else []  # a price that vanishes leaves none inside
                 raise self._refused(why, chord.first.t, *ways)
-            if chord.width > _WIDEST:
+            if chord.width > self.aims.widest:
                 raise self._too_wide(chord.judged, chord.first.t)
             self._take(chord.judged, smooth=False)
-        if self.smooth.count(False) > _MOST_CHORDS_IN_ALL:
+        if self.smooth.count(False) > self.aims.most_in_all:
             raise self._refused("no smooth branch is found on much of the path", first.t)
 
     def _chord(self, first: CurvePoint, last: CurvePoint) -> _Chord:
-        """The straight line between two solutions, judged.
+        """The straight line between two solutions, judged; it bends a little to keep equations that move.
 
         The shortest chords may hide a jump of multipliers: the multipliers of one end alone may have closer bounds.
         """
         x, z = (np.stack([getattr(each, name) for each in (first, last)]) for name in "xz")
+        if self.newton.line.moves_equations:
+            x = self.judge.kept((first.t, last.t), x)
         chord = _Chord(first, last, self._judged(first.t, last.t, x, z))
-        if last.t - first.t >= _SHORTEST_CHORD or chord.width <= _AIM_CHORDS:
+        if last.t - first.t >= _SHORTEST_CHORD or chord.width <= self.aims.chords:
             return chord
         ends = [np.stack([each.z, each.z]) for each in (first, last)]
         others = [_Chord(first, last, self._judged(first.t, last.t, x, end)) for end in ends]
@@ -427,7 +478,11 @@ class CurveSearch:
 
     def _refused(self, why: str, t: float, *ways: str) -> DegeneratePathError:
         """Refusal with what may be done: a path within eps is one where points are well inside at both ends."""
-        within = ["trace it with eps=1e-4"] if None not in (self.inner.at(0.0), self.inner.at(1.0)) else []
+        within = []
+        if self._asked:
+            within = ["ask for a larger eps"]
+        elif not self.newton.line.moves_equations and None not in (self.inner.at(0.0), self.inner.at(1.0)):
+            within = ["trace it with eps=1e-4"]  # where equations move, eps leads here again
         if t < _OF_END:
             beside = "begin the line a little later"
         elif t > 1.0 - _OF_END:

@@ -2,7 +2,8 @@
 
 As `paretoclf.solve.sources.problem_line`, for every cone that Clarabel knows. A parameter that multiplies a quadratic
 term would move the matrix P; the problem is then compiled without a quadratic objective, and the parameter stands in q.
-P moves where a parameter is the matrix of a quadratic form, A where one multiplies a variable in a constraint.
+P moves where a parameter is the matrix of a quadratic form, A where one multiplies a variable in a constraint. Where
+coefficients of an equation move, too, the path is a curve, and the problem is compiled for that.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def cone_line(problem: Any, start: Mapping[Any, Any], stop: Mapping[Any, Any]) -
     Raises
     ------
     InputError
-        If it is something else, the line moves nothing, or a parameter moves a coefficient of an equation.
+        If it is something else, or the line moves nothing.
 
     Examples
     --------
@@ -50,17 +51,16 @@ def cone_line(problem: Any, start: Mapping[Any, Any], stop: Mapping[Any, Any]) -
 
 
 def _conic(found: CompiledLine) -> ConeLine:
-    """The program of a line, with a quadratic term that moves in cones."""
-    problem = found.problem
+    """The program of a line, with a quadratic term that moves in cones, unless coefficients of equations move."""
+    problem, as_it_is = found.problem, found
     # Where a parameter is the matrix of a quadratic form, CVXPY would make cones of the one that it has first.
     if (found.P.moves() or _moves_equations(found)) and problem.objective.is_dcp(dpp=True):
         _check_convex(found)
         found = CompiledLine.of(problem, *found.ends, cones=True, use_quad_obj=False)
+    if _moves_equations(found):
+        return _curved(as_it_is)
     if found.bends("P"):
         raise InputError(found.moving("P", "Else the objective bends"))
-    if _moves_equations(found):
-        why = found.moving("A", "In an equation that leaves no feasible points between two")
-        raise InputError(f"{why}. A trace with curve=True takes equations whose coefficients move")
     return _with_stops(found, Cones(cones_of(found.compiled.data)))
 
 
@@ -118,10 +118,20 @@ def _curved(found: CompiledLine) -> ConeLine:
     """The program of a line on which all may move."""
     cones = Cones(cones_of(found.compiled.data))
     if any(cone.kind == "power" for cone in cones):
-        raise InputError("curve must be False for a problem with power cones: pass eps=1e-4, which has them")
+        raise InputError(_power_cones(found))
     if found.bends("P"):
         raise InputError(found.moving("P", "Else the objective bends"))
     return _with_stops(found, cones)
+
+
+def _power_cones(found: CompiledLine) -> str:
+    """Say what to do about power cones, of which there are no curves."""
+    if _moves_equations(found):
+        return (
+            "problem must not have power cones where coefficients of an equation move: write powers with approx=True, "
+            "which are second-order cones"
+        )
+    return "curve must be False for a problem with power cones: pass eps=1e-4, which has them"
 
 
 class LineOfCones(LineOfPrograms):

@@ -331,6 +331,6 @@ def test_what_a_curve_has_not_is_said():
 def test_the_messages_of_other_paths_name_the_curve():
     x, t = cp.Variable(2, name="x"), cp.Parameter(nonneg=True, name="t")
     problem = cp.Problem(cp.Minimize(cp.sum_squares(x - 1)), [x[0] + t * x[1] == 1])
-    with pytest.raises(pc.InputError, match="Pass curve=True for polynomials"):
+    with pytest.raises(pc.InputError, match="curve=True for polynomials"):
         pc.trace(problem, {t: 0.5}, {t: 1.0})
     assert pc.trace(problem, {t: 0.5}, {t: 1.0}, curve=True, progress=False).eps < 1e-9

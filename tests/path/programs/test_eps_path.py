@@ -540,13 +540,6 @@ REFUSED = {
     "nan": (cp.norm2(X - TH), [], TH, float("nan"), r"^eps must"),
     "integers": (cp.norm2(WHOLE - TH), [], TH, 1e-3, r"^problem must be convex, got the integer"),
     "not DPP": (SLOPE * SLOPE * cp.norm2(X - 1), [], SLOPE, 1e-3, r"^a model must be DPP"),
-    "an equation moves": (
-        cp.norm2(X - 1),
-        [SLOPE * X[0] + X[1] == 1],
-        SLOPE,
-        1e-3,
-        r"^parameter slope must not move the matrix A, .*In an equation .* between two; w.*curve=True takes",
-    ),
     "nothing moves": (cp.norm2(X - 1), [], WEIGHT, 1e-3, r"^start must have parameters of the problem"),
     "no point inside": (
         cp.norm2(X),
