@@ -377,6 +377,8 @@ class CurveSearch:
             return t, 0.0, branch, before
         if width > self.aim and widths:
             self.aim = max(self.aim, min(2.0 * width, 100.0 * self.aim))
+        elif width <= self.aims.smooth:  # such as behind a place where the value is 0
+            self.aim = self.aims.smooth
         widths.clear()
         self._take(judged, smooth=True)
         if before is not None:

@@ -187,3 +187,19 @@ def test_columns_that_nothing_determines_are_no_reason_for_chords():
     curve = search.run(progress=False)
     assert all(curve.smooth)
     assert prove_curve(search.judge, curve.pieces).passes(1e-8)
+
+
+def test_behind_a_place_where_the_value_is_0_bounds_are_as_close_as_before():
+    rng = np.random.default_rng(0)
+    root, gain = rng.normal(size=(12, 10)), rng.normal(size=10) * 0.3
+    x, price = cp.Variable(10, name="x"), cp.Parameter(nonneg=True, name="price")
+    risk = price * cp.sum_squares(root @ x) - gain @ x
+    line = curve_line(cp.Problem(cp.Minimize(risk), [cp.sum(x) == 1, x >= 0]), {price: 0.05}, {price: 5.0})
+    proof = CurveSearch(line).run(progress=False).proof()
+    lower, upper = (
+        np.array([getattr(each, name).value.mean() for each in proof.bounds]) for name in ("lower", "upper")
+    )
+    assert lower[0] < 0 < upper[-1]
+    assert proof.eps < 2e-8  # where it is 0
+    assert np.median(proof.gap) < 1e-9
+    assert proof.gap[-5:].max() < 3e-9
