@@ -371,7 +371,7 @@ class CurveSearch:
             shorter = _shorter(width / self.aim) * (trial.stop - t)
             closer = branch.pair.t > t + shorter
             return t, shorter, self._branch(t, shorter) if closer else branch, before
-        if self.aims.widest < width < _AIM_CHORDS:  # rounding is most of it, and no chord is closer
+        if judged is not None and self.aims.widest < width < _AIM_CHORDS:  # mostly rounding: no chord is closer
             raise self._too_wide(judged, t)
         if judged is None or width > self.aims.chords:  # chords may do better
             return t, 0.0, branch, before
