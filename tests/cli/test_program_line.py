@@ -33,7 +33,7 @@ def test_a_row_a_breakpoint_with_the_value_and_what_changes(run):
     status, out, _ = run("goods.mps", "--move", "rhs:BUDGET=2..12")
     assert status == 0
     head, names, *rows = out.splitlines()
-    assert head == "goods.mps: LP(3 variables, 6 rows, 1 of them equations, moved by rhs:BUDGET)"
+    assert head == "goods.mps: LP(3 variables, 6 rows, 1 of them equations, maximised, moved by rhs:BUDGET)"
     assert names.split() == ["t", "rhs:BUDGET", "value", "events"]
     for row in rows[:-1]:
         number, value = map(float, row.split()[1:3])

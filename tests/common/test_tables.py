@@ -93,6 +93,9 @@ def results():
         "SuiteReport": pc.verify_solver(lazy, cases=pc.datasets.hard_cases()[:2]),
         "RocCurve": pc.roc_of_path(path, X, y, vary="asymmetry"),
         "RocCurve without a path": pc.roc_of_path(path, X, y, vary="asymmetry").hull(),
+        "NestedRoc": pc.cross_validated_roc(
+            svm, (0.02, 0.98), (0.98, 0.02), vary="asymmetry", folds=3, inner=2, repeats=1
+        ),
         "ErrorCurve": path.error_curve(X, y),
         "GridErrorCurve": swept.error_curve(X, y),
         "Dataset": data,
@@ -121,7 +124,7 @@ def results():
 NAMES = (
     "Solution", "Classifier", "Certificate", "DualityTable", "Path", "Path of sample costs", "QuantilePath", "NuPath",
     "MarginPath", "Regimes", "Sweep", "Agreement", "ValueAgreement", "Verification", "SuiteReport", "RocCurve",
-    "RocCurve without a path", "ErrorCurve", "GridErrorCurve", "Dataset", "PathScores", "Moments", "formulation",
+    "RocCurve without a path", "NestedRoc", "ErrorCurve", "GridErrorCurve", "Dataset", "PathScores", "Moments", "formulation",
     "LeaveOneOut", "Proofs of LeaveOneOut", "LeaveOneOutPath",
     "TargetPValues", "ConformalRanks", "Influence", "JudgedPoints", "Conflict", "OptimalSet", "Ranges", "ConePath",
     "CurvePath", "ProblemPath", "ProblemMap", "GuaranteePath",
