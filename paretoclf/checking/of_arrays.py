@@ -46,6 +46,11 @@ def judge_arrays(qp: QP, x: Any, y: Any, tol: float) -> ProblemProof:
             "'infeasible' or 'unbounded'"
         )
     if isinstance(x, str) and x in CLAIMS:
+        if y is not None:
+            raise InputError(
+                f"y must be left out beside the claim {x!r}: it is proved, or refuted, by numbers that are found here, "
+                "and yours would not be judged"
+            )
         return CLAIMS[x](qp, tol)
     x, y = read_point(x, y, qp)
     point = _entries(x, qp, 0)

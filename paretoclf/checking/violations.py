@@ -41,5 +41,5 @@ def with_violations(proof: ProblemProof, named: Named) -> ProblemProof:
     k = int(np.argmax([each.max(initial=0.0) for each in sizes]))
     entry = int(np.argmax(sizes[k]))
     most = f"{named(proof.conditions[k].name, entry)} (by {sizes[k][entry]:.1e})"
-    said = f"Violated by more than {proof.tol:.0e}: {violated} of {number} rows, most of all {most}."
+    said = f"Violated by more than {proof.tol:.0e} of their sizes: {violated} of {number} rows, most of all {most}."
     return replace(proof, words=f"{proof.words} {said}".lstrip())

@@ -33,7 +33,7 @@ def read_moves(texts: Sequence[str] | None) -> dict[str, tuple[float, float]]:
     found = dict[str, tuple[float, float]]()
     for text in texts or ():
         said = _BETWEEN.fullmatch(text)
-        if said is None or "..." in text:  # 1...12 would end at .12
+        if said is None or "..." in text.rpartition("=")[2]:  # 1...12 would end at .12; names may have dots
             raise InputError(f"--move must be WHAT=FROM..TO, as rhs:CAP1=100..300, got {text}")
         _add(found, said["words"], (_number(said["first"], text), _number(said["last"], text)))
     if not found:

@@ -93,3 +93,12 @@ def test_a_claim_on_the_command_line(tmp_path, monkeypatch, capsys):
     assert main(["verify", "p.lp", "infeasible"]) == 0
     assert "no point satisfies high and low together" in capsys.readouterr().out
     assert main(["verify", "p.lp", "unbounded"]) == 1
+
+
+def test_numbers_beside_a_claim_are_refused():
+    """(1, 1, 1) proves that these rows contradict each other, and (1, 1, 0) does not: neither is judged."""
+    qp = pc.QP(None, [0.0, 0.0], [[1.0, 1.0], [-1.0, 0.0], [0.0, -1.0]], None, [1.0, -2.0, 0.0])
+    for y in ([1, 1, 1], [1, 1, 0]):
+        with pytest.raises(pc.InputError, match="y must be left out beside the claim 'infeasible'"):
+            pc.verify(qp, "infeasible", y)
+    assert pc.verify(qp, "infeasible").status == "infeasible"

@@ -13,7 +13,9 @@ import paretoclf as pc
 
 def counted(said):
     """How many rows are said to be violated, of how many, which most, and by how much; None where nothing is."""
-    found = re.search(r"Violated by more than 1e-08: (\d+) of (\d+) rows, most of all (.+) \(by (\S+)\)\.", said)
+    found = re.search(
+        r"Violated by more than 1e-08 of their sizes: (\d+) of (\d+) rows, most of all (.+) \(by (\S+)\)\.", said
+    )
     return found and (int(found[1]), int(found[2]), found[3], float(found[4]))
 
 

@@ -124,8 +124,8 @@ def results():
 NAMES = (
     "Solution", "Classifier", "Certificate", "DualityTable", "Path", "Path of sample costs", "QuantilePath", "NuPath",
     "MarginPath", "Regimes", "Sweep", "Agreement", "ValueAgreement", "Verification", "SuiteReport", "RocCurve",
-    "RocCurve without a path", "NestedRoc", "ErrorCurve", "GridErrorCurve", "Dataset", "PathScores", "Moments", "formulation",
-    "LeaveOneOut", "Proofs of LeaveOneOut", "LeaveOneOutPath",
+    "RocCurve without a path", "NestedRoc", "ErrorCurve", "GridErrorCurve", "Dataset", "PathScores", "Moments",
+    "formulation", "LeaveOneOut", "Proofs of LeaveOneOut", "LeaveOneOutPath",
     "TargetPValues", "ConformalRanks", "Influence", "JudgedPoints", "Conflict", "OptimalSet", "Ranges", "ConePath",
     "CurvePath", "ProblemPath", "ProblemMap", "GuaranteePath",
 )  # fmt: skip

@@ -187,17 +187,17 @@ class SolverComparison(Tabular):
             yield {**row, "difference": float(self.difference[k])}
 
 
-def shown(value: Any) -> str:
-    """Write a number or an array in one short line."""
+def shown(value: Any, digits: int = 6) -> str:
+    """Write a number, in so many digits, or an array in one short line."""
     array = np.asarray(value, dtype=np.float64)
     if array.ndim == 0:
-        return f"{float(array):.6g}"
+        return f"{float(array):.{digits}g}"
     entries = [f"{number:.4g}" for number in array.ravel()[:6]]
     more = f", ... ({array.size} entries)" if array.size > 6 else ""
     return f"[{', '.join(entries)}{more}]"
 
 
-def those(parameters: Mapping[str, Any]) -> str:
+def those(parameters: Mapping[str, Any], digits: int = 6) -> str:
     """Write parameters in parentheses, to stand beside t; nothing where none is known."""
-    named = [f"{name} = {shown(value)}" for name, value in parameters.items()]
+    named = [f"{name} = {shown(value, digits)}" for name, value in parameters.items()]
     return f" ({', '.join(named)})" if named else ""

@@ -231,7 +231,7 @@ class ProblemMap(Tabular):
         if found < 0:
             deep = deepest(lookup([each.polygon for each in self.nowhere]), here, np.inf)
             why = self.outside[int(deep[0])]
-            where = those(self._parameters(here))
+            where = those(self._parameters(here), digits=10)  # in fewer digits it may be a place that has one
             infeasible = ", where the problem is infeasible" if why.status == "infeasible" else ""
             raise InputError(f"there is no optimum{where}{infeasible}: {why.explain()}")
         return found

@@ -582,3 +582,12 @@ def test_what_others_ask_of_a_map_is_answered_in_words():
             asked(1, 0.1)
     with pytest.raises(pc.InputError, match=r"eps must be left out, got 0\.1: maps are exact"):
         pc.plane(qp, {"a": (0, 1), "b": (0, 1)}, eps=0.1)
+
+
+def test_a_place_without_an_optimum_is_told_from_one_with_an_optimum_beside_it():
+    """x lies between a and 1: at a = 1 there is an optimum, at 1 + 1e-7 there is none."""
+    x, a, b = cp.Variable(name="x"), cp.Parameter(name="a"), cp.Parameter(name="b")
+    found = pc.plane(cp.Problem(cp.Minimize(x + b), [x >= a, x <= 1]), {a: (0, 2), b: (0, 1)}, progress=False)
+    assert found.value(a=1.0, b=0.5) == pytest.approx(1.5)
+    with pytest.raises(pc.InputError, match=r"there is no optimum \(a = 1\.0000001, b = 0\.5\)"):
+        found.at(a=1.0000001, b=0.5)
