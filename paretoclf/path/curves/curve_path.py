@@ -351,11 +351,19 @@ class CurvePath(Scored):
         return words[change.before], words[change.after]
 
     def _zeros(self, j: int) -> Mapping[str, Mask]:
-        """Whether each entry of each variable is 0 in the middle of a piece."""
-        piece = self.pieces[j]
-        x, t = self._columns(j, Shares(0.5, 0.5)), 0.5 * (piece.start + piece.stop)
-        values = {name: np.abs(np.ravel(value)) for name, value in self.program.values(x, t).items()}
-        return {name: size <= _ZERO * size.max(initial=0.0) for name, size in values.items()}
+        """Whether each entry of each variable is 0 in the middle of a piece, beside its largest entry on the path."""
+        largest = {name: max(each[name].max(initial=0.0) for each in self._sizes) for name in self.program.variables}
+        return {name: size <= _ZERO * largest[name] for name, size in self._sizes[j].items()}
+
+    @cached_property
+    def _sizes(self) -> tuple[Mapping[str, Array], ...]:
+        """Sizes of the entries of each variable in the middle of each piece."""
+        found = []
+        for j, piece in enumerate(self.pieces):
+            x, t = self._columns(j, Shares(0.5, 0.5)), 0.5 * (piece.start + piece.stop)
+            values = self.program.values(x, t)
+            found.append({name: np.abs(np.ravel(value)) for name, value in values.items()})
+        return tuple(found)
 
     def refine(self, eps: float, *, progress: bool | None = None) -> CurvePath:
         """The path with bounds within a smaller eps, found anew.

@@ -9,6 +9,7 @@ from functools import cache
 import cvxpy as cp
 import numpy as np
 import pytest
+from sklearn.datasets import load_diabetes
 
 import paretoclf as pc
 from paretoclf.solve.curves import curve_search
@@ -334,3 +335,20 @@ def test_the_messages_of_other_paths_name_the_curve():
     with pytest.raises(pc.InputError, match="curve=True for polynomials"):
         pc.trace(problem, {t: 0.5}, {t: 1.0})
     assert pc.trace(problem, {t: 0.5}, {t: 1.0}, curve=True, progress=False).eps < 1e-9
+
+
+def test_entries_that_are_0_but_for_rounding_do_not_leave_0():
+    """Above the largest norm of a group all of w is rounding of 0, some entries of it more than others."""
+    X, y = load_diabetes(return_X_y=True)
+    R, groups = np.linalg.qr(X)[1], ((0, 2), (2, 4), (4, 10))
+    pull = X.T @ (y - y.mean())
+    w, lam = cp.Variable(10, name="w"), cp.Parameter(nonneg=True, name="lam")
+    norms = cp.sum([np.sqrt(b - a) * cp.norm2(w[a:b]) for a, b in groups])
+    smooth = (cp.sum_squares(R @ w) + ((y - y.mean()) ** 2).sum()) / 2 - pull @ w
+    path = pc.trace(
+        cp.Problem(cp.Minimize(smooth + lam * norms)), {lam: 1000.0}, {lam: 700.0}, curve=True, progress=False
+    )
+    first = np.linalg.norm(pull[2:4]) / np.sqrt(2)
+    told = [(event.name, event.before, event.after) for event in path.events if event.name.startswith("w[")]
+    assert told == [("w[2]", "0", "not 0"), ("w[3]", "0", "not 0")]
+    assert path.events[0].parameters["lam"] == pytest.approx(first, rel=1e-6)
