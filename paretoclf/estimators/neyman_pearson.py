@@ -37,8 +37,8 @@ class NeymanPearsonSVC(CostPathSVC):
     random_state : int, RandomState or None
         What draws the negatives to leave out.
     transformer : scikit-learn transformer, optional
-        Steps such as ``StandardScaler()`` or a `Pipeline` that selects features. It is fitted, with labels, to the
-        samples that are trained on, and not to those left out. In a `Pipeline` before this estimator it would see
+        Steps such as ``StandardScaler()`` or a ``Pipeline`` that selects features. It is fitted, with labels, to the
+        samples that are trained on, and not to those left out. In a ``Pipeline`` before this estimator it would see
         these, and the guarantee would not hold.
 
     Attributes
