@@ -54,6 +54,8 @@ _SAID = 3
 #: An entry of less than this share of the largest of its variable is 0 in events.
 _ZERO = 1e-8
 
+_HALF = Shares(0.5, 0.5)
+
 
 @dataclass(frozen=True, repr=False)
 class PointOfCurve(ProblemPoint):
@@ -320,7 +322,7 @@ class CurvePath(Scored):
             if change.t == t and line.label(change.row):
                 found.append(self._event(t, line.row_name(change.row), *self._words(change)))
         after = int(np.searchsorted(self.t, t, side="right")) - 1
-        states = [self._zeros(j) for j in (after - 1, after)]
+        states = [self._zeros[j] for j in (after - 1, after)]
         for name, before in states[0].items():
             entries = line.variables[name].entries
             for place in np.flatnonzero(before != states[1][name]).tolist():
@@ -333,10 +335,9 @@ class CurvePath(Scored):
         """Changes of cones that the curve's own slacks and multipliers show."""
         if not self.changes:
             return ()
-        half, middles = Shares(0.5, 0.5), []
-        for j, piece in enumerate(self.pieces):
-            t = 0.5 * (piece.start + piece.stop)
-            middles.append(Middle.of(self.program, t, self._columns(j, half), self._multipliers(j, half)))
+        middles = [
+            Middle.of(self.program, *self._middle(j), self._multipliers(j, _HALF)) for j in range(len(self.pieces))
+        ]
         return shown_changes(self.changes, self.t, self.smooth, middles)
 
     def _event(self, t: float, name: str, before: str, after: str) -> Event:
@@ -350,20 +351,21 @@ class CurvePath(Scored):
             return f"rank {change.before}", f"rank {change.after}"
         return words[change.before], words[change.after]
 
-    def _zeros(self, j: int) -> Mapping[str, Mask]:
-        """Whether each entry of each variable is 0 in the middle of a piece, beside its largest entry on the path."""
-        largest = {name: max(each[name].max(initial=0.0) for each in self._sizes) for name in self.program.variables}
-        return {name: size <= _ZERO * largest[name] for name, size in self._sizes[j].items()}
-
     @cached_property
-    def _sizes(self) -> tuple[Mapping[str, Array], ...]:
-        """Sizes of the entries of each variable in the middle of each piece."""
-        found = []
-        for j, piece in enumerate(self.pieces):
-            x, t = self._columns(j, Shares(0.5, 0.5)), 0.5 * (piece.start + piece.stop)
+    def _zeros(self) -> tuple[Mapping[str, Mask], ...]:
+        """Whether each entry of each variable is 0 in the middle of each piece, beside the largest on the path."""
+        sizes = []
+        for j in range(len(self.pieces)):
+            t, x = self._middle(j)
             values = self.program.values(x, t)
-            found.append({name: np.abs(np.ravel(value)) for name, value in values.items()})
-        return tuple(found)
+            sizes.append({name: np.abs(np.ravel(value)) for name, value in values.items()})
+        largest = {name: max(each[name].max(initial=0.0) for each in sizes) for name in self.program.variables}
+        return tuple({name: size <= _ZERO * largest[name] for name, size in each.items()} for each in sizes)
+
+    def _middle(self, j: int) -> tuple[float, Array]:
+        """Parameter t in the middle of a piece, and the columns there."""
+        piece = self.pieces[j]
+        return 0.5 * (piece.start + piece.stop), self._columns(j, _HALF)
 
     def refine(self, eps: float, *, progress: bool | None = None) -> CurvePath:
         """The path with bounds within a smaller eps, found anew.
