@@ -179,7 +179,7 @@ def plan(m: int) -> Iterator[str]:
     """A sparse linear program of m rows, its costs moved, with the start that HiGHS finds and with the own one."""
     data, move = programs.planning(m)
     qp = pc.QP(None, *data, moves={"share": {"q": move}})
-    for name, guess in (("HiGHS", problem_path.vertex), ("own", lambda problem: None)):
+    for name, guess in (("HiGHS", problem_path.vertex), ("own", lambda problem, deadline: None)):
         with mock.patch.object(problem_path, "vertex", guess):
             seconds, path = timed(lambda: pc.trace(qp, {"share": 0.0}, {"share": 1.0}, progress=False))
         yield f"plan of {m} rows, {name} start: {path.breakpoints.size - 1} pieces in {seconds:.2f} s with proof"
