@@ -49,16 +49,15 @@ def shown_changes(
     middles : sequence of Middle
         What is in the middle of each piece.
     """
-    names = ("slacks", "multipliers")
-    scales = [max(float(np.abs(getattr(each, name)).max(initial=0.0)) for each in middles) for name in names]
-    return tuple(
-        change
-        for change in changes
-        if all(
-            any(_shows(middles[j], change.row, count, scales) for j in _pieces_beside(change, changes, t, smooth, step))
-            for count, step in ((change.before, -1), (change.after, 1))
-        )
-    )
+    largest_slack = max(float(np.abs(each.slacks).max(initial=0.0)) for each in middles)
+    largest_multiplier = max(float(np.abs(each.multipliers).max(initial=0.0)) for each in middles)
+    zero = (_ZERO * largest_slack, _ZERO * largest_multiplier)
+
+    def shown(change: CurveEvent, count: int, step: int) -> bool:
+        pieces = _pieces_beside(change, changes, t, smooth, step)
+        return any(_shows(middles[j], change.row, count, zero) for j in pieces)
+
+    return tuple(each for each in changes if shown(each, each.before, -1) and shown(each, each.after, 1))
 
 
 def _pieces_beside(
@@ -75,9 +74,12 @@ def _pieces_beside(
         j += step
 
 
-def _shows(middle: Middle, row: int, count: int, scales: Sequence[float]) -> bool:
-    """Whether so many eigenvalues of a cone's slack are positive, and all others of its multiplier."""
+def _shows(middle: Middle, row: int, count: int, zero: tuple[float, float]) -> bool:
+    """Whether so many eigenvalues of a cone's slack are positive, and all others of its multiplier.
+
+    Both are positive above what is 0 of a slack, and of a multiplier.
+    """
     mine = middle.rows == row
     of_slack = np.sort(middle.slacks[mine])[::-1][:count]
     of_multiplier = np.sort(middle.multipliers[mine])[::-1][: int(mine.sum()) - count]
-    return bool((of_slack > _ZERO * scales[0]).all() and (of_multiplier > _ZERO * scales[1]).all())
+    return bool((of_slack > zero[0]).all() and (of_multiplier > zero[1]).all())
