@@ -5,12 +5,12 @@ the violation of a row is a soft bound of that row there. So the state of each i
 of a variable, is read off the points themselves, on both sides of a breakpoint: whether it has room (its slack is not
 0), is tight at a price (its multiplier is not 0), or tight without one. All else, costs with kinks, which are terms of
 the objective, and rows that CVXPY has added, is an item: its state is read off the slacks of the rows behind its sides
-in the same way, and has the words of its labels.
+in the same way, and has the words of its labels: a side that a cost has made is a kink of it, and no bound.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -51,6 +51,20 @@ def program_events(path: Any, words: Any) -> tuple[Event, ...]:
     said = dict.fromkeys((segment, name, before, after) for segment, _, name, before, after in found)
     return tuple(changes.event(*each) for each in said)
 
+
+#: Words for the labels of an item whose lower side, whose upper side, or both are kinks of costs; its inside is next to
+#: them. One whose two kinks are one has the words of its labels.
+_BESIDE_KINKS: Mapping[tuple[bool, bool], Mapping[int, str]] = {
+    (True, False): {BELOW: "below its kink", LOWER_LABEL: "at its kink", INSIDE: "above its kink"},
+    (False, True): {INSIDE: "below its kink", UPPER_LABEL: "at its kink", ABOVE: "above its kink"},
+    (True, True): {
+        BELOW: "below its lower kink",
+        LOWER_LABEL: "at its lower kink",
+        INSIDE: "between its kinks",
+        UPPER_LABEL: "at its upper kink",
+        ABOVE: "above its upper kink",
+    },
+}
 
 #: A change: the segment that it is at the beginning of, its place in order, a name, and the states before and after.
 _Change = tuple[int, int, str, str, str]
@@ -120,10 +134,24 @@ class _Changes:
         numbers = np.concatenate([self.way.columns, self.path.program.n + self.way.rows])
         for place, j in np.argwhere(labels[:, 1:] != labels[:, :-1]).tolist():
             item, pair = int(items[place]), labels[place, j : j + 2].tolist()
-            before, after = (self.words[item][each] for each in pair)
+            before, after = (self._word(item, each) for each in pair)
             segment, order = int(self.long[j + 1]), int(numbers[item])
             if before != after:  # from one side of a kink to the other it may jump
                 yield segment, order, self.path.items[item], before, after
+
+    def _word(self, item: int, label: int) -> str:
+        """Word for a label of an item: the sides that costs have made are kinks of these, and no bounds."""
+        kinks = {} if self.path.kinks[item] else _BESIDE_KINKS.get(self._sides_of_kinks[item], {})
+        return kinks.get(label, self.words[item][label])
+
+    @cached_property
+    def _sides_of_kinks(self) -> list[tuple[bool, bool]]:
+        """Whether the lower and the upper side of each item are kinks, which a value may lie beyond at a price."""
+        found = np.zeros((len(self.path.items), 2), dtype=np.bool_)
+        if self.behind is not None:
+            soft = self.behind.beyond
+            found[self.behind.owners[soft], self.behind.sides[soft]] = True
+        return [(bool(lower), bool(upper)) for lower, upper in found]
 
 
 def way_of(path: Any) -> WayBack | None:

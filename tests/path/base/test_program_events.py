@@ -95,10 +95,40 @@ def test_terms_are_said_to_be_where_they_are(seed):
                 "at its kink": at_one,
                 "above its kink": size > min(kinks) + 1e-9,
                 "below its kink": size < max(kinks) - 1e-9,
-                "at its upper bound": at_one,
-                "beyond its upper bound": size > 1e-9,
-                "free": True,
             }[state], (event, size)
+
+
+@pytest.mark.parametrize(
+    ("cost", "rows", "expected"),
+    [
+        # min (x - s)^2 + 2 pos(...): each kink holds x while s goes one unit further than it
+        (lambda x: cp.pos(1 - x), [], [(0, "below its kink", "at its kink"), (1, "at its kink", "above its kink")]),
+        (lambda x: cp.pos(x - 1), [], [(1, "below its kink", "at its kink"), (2, "at its kink", "above its kink")]),
+        (
+            lambda x: cp.pos(x - 1),
+            [-3, 4],  # the user's own bounds are bounds
+            [
+                (-3, "at its lower bound", "free"),
+                *[(1, "below its kink", "at its kink"), (2, "at its kink", "above its kink")],
+                (5, "free", "at its upper bound"),
+            ],
+        ),
+        (
+            lambda x: cp.pos(cp.abs(x) - 1),
+            [],
+            [
+                *[(-2, "below its lower kink", "at its lower kink"), (-1, "at its lower kink", "between its kinks")],
+                *[(1, "between its kinks", "at its upper kink"), (2, "at its upper kink", "above its upper kink")],
+            ],
+        ),
+    ],
+    ids=["below", "above", "bounds", "both"],
+)
+def test_a_kink_of_a_cost_is_no_bound(cost, rows, expected):
+    x, s = cp.Variable(name="x", bounds=rows or None), cp.Parameter(name="s")
+    path = pc.trace(cp.Problem(cp.Minimize(cp.square(x - s) + 2 * cost(x))), {s: -6}, {s: 6}, progress=False)
+    found = [(event.parameters["s"], event.name, event.before, event.after) for event in path.events]
+    assert found == [(pytest.approx(at, abs=1e-9), "x", *states) for at, *states in expected]
 
 
 # ---- a column that pays for the violation of a row -------------------------------------------------------------------

@@ -48,8 +48,8 @@ def test_events_have_the_users_names(lasso):
     words = [event.changes for event in path.events]
     assert words == [(("x", "at its lower bound", "free"),), (("x", "free", "at its upper bound"),)]
     priced = pc.trace(cp.Problem(cp.Minimize(cp.square(x - th) + 2 * cp.pos(x - 1))), {th: 0}, {th: 5})
-    (first, second), up = (event.changes for event in priced.events), "at its upper bound"  # with a price on one side
-    assert (*first, *second) == (("x", "free", up), ("x", up, "beyond its upper bound"))
+    (first, second), at = (event.changes for event in priced.events), "at its kink"
+    assert (*first, *second) == (("x", "below its kink", at), ("x", at, "above its kink"))
 
 
 def test_slopes_are_those_of_the_soft_threshold(lasso):
