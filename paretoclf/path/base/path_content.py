@@ -13,12 +13,18 @@ from paretoclf.engine.reduction.packed import packed
 PLAIN = "ProblemPath"
 
 
-def content_of_path(path: Any) -> dict[str, Any]:
+def content_of_path(path: Any, terms: Mapping[int, Any]) -> dict[str, Any]:
     """Content of the file of a `ProblemPath`: the program, its points, or the way to them, and what items do."""
     points, own = path.points.content(), type(path).__name__
     labels = {} if "first" in points else {"labels": path.labels}
     ray = {} if path.ray is None else {"ray": path.ray}
-    told = {"items": [*path.items], "max_events": path.max_events, "unchecked": path.unchecked, "kind": own}
+    told = {
+        "items": [*path.items],
+        "terms": [[item, *term] for item, term in terms.items()],
+        "max_events": path.max_events,
+        "unchecked": path.unchecked,
+        "kind": own,
+    }
     content = {**packed(path.program), **points, **labels, **ray, "t": path.t, "kinks": path.kinks.astype(np.int8)}
     return content | of_line(path, "of_problem", told)
 

@@ -24,6 +24,7 @@ from paretoclf.engine.reduction.products import blocks
 from paretoclf.engine.reduction.program import along
 from paretoclf.engine.reduction.reduced import WayBack
 from paretoclf.path.base.points import Event
+from paretoclf.path.base.term_names import TermNames, term_names
 from paretoclf.path.base.user_rows import LOWER, PRICED, UPPER, UserRows
 from paretoclf.problem.parametric_qp import ABOVE, BELOW, INSIDE
 from paretoclf.problem.parametric_qp import LOWER as LOWER_LABEL
@@ -66,6 +67,17 @@ _BESIDE_KINKS: Mapping[tuple[bool, bool], Mapping[int, str]] = {
     },
 }
 
+#: Words for the labels of a named term whose item is fixed where its one kink is.
+_AT_ONE_KINK = {
+    BELOW: "below its kink",
+    LOWER_LABEL: "at its kink",
+    UPPER_LABEL: "at its kink",
+    ABOVE: "above its kink",
+}
+
+#: Words that change places where what is named falls from below a kink to above it.
+_TURNED = {"above": "below", "below": "above", "lower": "upper", "upper": "lower"}
+
 #: A change: the segment that it is at the beginning of, its place in order, a name, and the states before and after.
 _Change = tuple[int, int, str, str, str]
 
@@ -101,8 +113,18 @@ class _Changes:
     @cached_property
     def _items(self) -> dict[str, int]:
         """The first item of each name."""
-        items = self.path.items
-        return {name: item for item, name in reversed(list(enumerate(items)))}
+        return {self._name(item): item for item in reversed(range(len(self.path.items)))}
+
+    @cached_property
+    def terms(self) -> TermNames:
+        """Names of terms of the objective, as their author has written them."""
+        if self.path.terms is not None or self.behind is None or self.way is None:
+            return self.path.terms or {}
+        return term_names(self.path, self.way.columns.size, self.behind, self.rows.stated)
+
+    def _name(self, item: int) -> str:
+        """Name of an item."""
+        return self.terms[item][0] if item in self.terms else self.path.items[item]
 
     def of_rows(self) -> Iterator[_Change]:
         """Yield the changes of the states of the user's variables and constraints."""
@@ -137,12 +159,17 @@ class _Changes:
             before, after = (self._word(item, each) for each in pair)
             segment, order = int(self.long[j + 1]), int(numbers[item])
             if before != after:  # from one side of a kink to the other it may jump
-                yield segment, order, self.path.items[item], before, after
+                yield segment, order, self._name(item), before, after
 
     def _word(self, item: int, label: int) -> str:
         """Word for a label of an item: the sides that costs have made are kinks of these, and no bounds."""
-        kinks = {} if self.path.kinks[item] else _BESIDE_KINKS.get(self._sides_of_kinks[item], {})
-        return kinks.get(label, self.words[item][label])
+        named, fixed = item in self.terms, self.path.kinks[item]
+        kinks: Mapping[int, str] = _AT_ONE_KINK if named else {}
+        if not fixed:
+            kinks = _BESIDE_KINKS.get(self._sides_of_kinks[item], {})
+        word = kinks.get(label, self.words[item][label])
+        turned = named and self.terms[item][1] < 0
+        return " ".join(_TURNED.get(each, each) for each in word.split()) if turned else word
 
     @cached_property
     def _sides_of_kinks(self) -> list[tuple[bool, bool]]:
@@ -152,6 +179,11 @@ class _Changes:
             soft = self.behind.beyond
             found[self.behind.owners[soft], self.behind.sides[soft]] = True
         return [(bool(lower), bool(upper)) for lower, upper in found]
+
+
+def terms_of(path: Any) -> TermNames:
+    """Find the names of those items of a `ProblemPath` that are terms of its objective."""
+    return _Changes(path, ()).terms
 
 
 def way_of(path: Any) -> WayBack | None:

@@ -90,6 +90,8 @@ class ProblemPath(Scored):
         As it was given.
     unchecked : str
         What a file says that nothing checks, as it was written before such things were bound by a hash; else empty.
+    terms : mapping of int to pair, optional
+        Names of items that are terms of the objective, as a file has them (see `paretoclf.path.base.term_names`).
 
     Notes
     -----
@@ -116,6 +118,7 @@ class ProblemPath(Scored):
     source: Any = None
     max_events: int | None = None
     unchecked: str = ""
+    terms: Mapping[int, tuple[str, int]] | None = field(default=None, repr=False)
 
     @property
     def x(self) -> Array:
@@ -193,7 +196,9 @@ class ProblemPath(Scored):
         return trace_problem(self.source.again(formulation), type(self), max_events=self.max_events, progress=False)
 
     def _arrays(self) -> Mapping[str, Any]:
-        return content_of_path(self)
+        from paretoclf.path.base.program_events import terms_of  # few paths are written to files
+
+        return content_of_path(self, terms_of(self))
 
     @property
     def _ending(self) -> str:

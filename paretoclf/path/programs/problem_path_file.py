@@ -40,7 +40,16 @@ def fields_of(stored: Mapping[str, Any]) -> dict[str, Any]:
         "kinks": whole(stored["kinks"] * 1, "kinks", (len(items),), 0, 3).astype(np.int8),
         "max_events": None if unchecked else stopped,
         "unchecked": unchecked,
+        "terms": _terms(told.get("terms", []), len(items)),
     }
+
+
+def _terms(told: Any, items: int) -> dict[int, tuple[str, int]]:
+    """Names of items that are terms of the objective, each with the side of its kink where it is positive."""
+    for item, name, sign in told:
+        if type(item) is not int or not 0 <= item < items or sign not in (-1, 1):
+            raise InputError(f"terms must be items below {items}, a name and 1 or -1, got {[item, name, sign]!r:.100}")
+    return {item: (str(name), int(sign)) for item, name, sign in told}
 
 
 def fields_of_line(

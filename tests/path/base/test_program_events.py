@@ -81,10 +81,15 @@ def test_terms_are_said_to_be_where_they_are(seed):
     for event in (each for each in path.events if not each.name.startswith("term of")):
         for state, t in zip(event.changes[0][1:], middles[event.t].tolist(), strict=True):
             point = path.at(t).variables["w"]
-            of_w = re.sub(r"(\d) w", r"\1 * w", event.name)
-            size, direction = (eval(of_w, {"w": each}) for each in (point, np.eye(n)))
-            kinks = {0.0, 1.0}  # those of the cost, and of each row of A in this direction
-            for row, side in zip(A, y, strict=True):
+            entry = re.fullmatch(r"term (\d) of abs\(w\)(, number 0)?", event.name)
+            if entry is not None:
+                k = int(entry[1])
+                size, direction, kinks, others = A[k] @ point - y[k], A[k], {0.0}, ()
+            else:
+                of_w = re.sub(r"(\d) w", r"\1 * w", event.name)
+                size, direction = (eval(of_w, {"w": each}) for each in (point, np.eye(n)))
+                kinks, others = {0.0, 1.0}, zip(A, y, strict=True)  # of the cost, and of rows of A in this direction
+            for row, side in others:
                 factor = row @ direction / (direction @ direction)
                 if factor and np.allclose(row, factor * direction):
                     kinks.add(side / factor)

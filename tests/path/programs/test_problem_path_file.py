@@ -220,6 +220,8 @@ def test_a_path_through_a_map_comes_back_with_its_points(tmp_path):
         ("of_problem", telling(status="end"), "t must go to 1"),
         ("of_problem", telling(status="unbounded"), "ray must have shape"),
         ("of_problem", telling(items=["x"]), "must"),
+        ("of_problem", telling(terms=[[99, "x", 1]]), "terms must be items below"),
+        ("of_problem", telling(terms=[[0, "x", 0]]), "terms must be items below"),
     ],
 )
 def test_damaged_files_are_refused(key, change, message, tmp_path):
