@@ -52,7 +52,8 @@ def program_page_data(path: Any, title: str | None = None) -> dict[str, Any]:
         values, lower = path.value(three).tolist(), None
     beyond, events = path.beyond, dict[float, list[str]]()
     for event in path.events:
-        events.setdefault(event.t, []).append(f"{event.name} {event.before} -> {event.after}")
+        change = f"{event.name} {event.before} -> {event.after}"
+        events.setdefault(event.t, []).append(event.said if hasattr(event, "since") else change)
     return {
         "title": title or repr(path),
         "parameter": name,

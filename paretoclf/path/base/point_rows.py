@@ -41,7 +41,7 @@ def point_rows(
     """
     changes = dict[float, list[str]]()
     for event in path.events:
-        changes.setdefault(float(event.t), []).append(f"{event.name} {event.after}")
+        changes.setdefault(float(event.t), []).append(event.said)
     named = {"x": path.variables} if bounds_at else {"x": path.variables, "row": path.duals}
     for t in path.breakpoints.tolist():
         if bounds_at is None:

@@ -51,6 +51,11 @@ class Event:
         """Tuple of the one change, as ``(name, before, after)``."""
         return ((self.name, self.before, self.after),)
 
+    @property
+    def said(self) -> str:
+        """Name and state after it, for a table."""
+        return f"{self.name} {self.after}"
+
     def __str__(self) -> str:
         return f"t = {self.t:.6g}{those(self.parameters)}: {self.name} {self.before} -> {self.after}"
 

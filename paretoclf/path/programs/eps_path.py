@@ -20,7 +20,7 @@ from paretoclf.common.files import AnyFile
 from paretoclf.common.progress import PathLimits
 from paretoclf.engine.reduction.program import between
 from paretoclf.path.base.point_rows import point_rows
-from paretoclf.path.base.points import Event
+from paretoclf.path.base.points import Event, those
 from paretoclf.path.programs.eps_path_file import arrays_of
 from paretoclf.path.programs.path_ends import beyond_of
 from paretoclf.path.programs.program_path import Source
@@ -68,6 +68,39 @@ class BandPoint(ProblemPoint):
         low, high = self.bounds
         said = first.replace("optimum at", "feasible point at", 1)
         return "\n".join([f"{said}, optimal value in [{low:.10g}, {high:.10g}]", *others])
+
+
+@dataclass(frozen=True)
+class EventBetween(Event):
+    """Change from one point of a path within eps to the next: it has ``after`` at t, and ``before`` at the one before.
+
+    Attributes
+    ----------
+    since : float
+        The t of the point before.
+    parameters_before : mapping of str to number or array
+        The parameters that move, there.
+    """
+
+    since: float = np.nan
+    parameters_before: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def said(self) -> str:
+        """Name and state after it, with that before and where it was."""
+        return f"{super().said} ({self.before} at t = {self._told[0]})"
+
+    @property
+    def _told(self) -> tuple[str, str]:
+        """Both t, with so many digits that they differ."""
+        digits = range(6, 18)
+        pairs = (tuple(f"{each:.{count}g}" for each in (self.since, self.t)) for count in digits)
+        return next((first, last) for first, last in pairs if first != last)
+
+    def __str__(self) -> str:
+        since, t = self._told
+        ends = f"t = {since}{those(self.parameters_before)} and t = {t}{those(self.parameters)}"
+        return f"between {ends}: {self.name} {self.before} -> {self.after}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -347,7 +380,7 @@ class ConePath(Scored):
         return np.array([pair.x for pair in self.proof.pairs])
 
     @cached_property
-    def events(self) -> tuple[Event, ...]:
+    def events(self) -> tuple[EventBetween, ...]:
         """Where entries of variables become 0, and inequalities active, from one pair to the next.
 
         An inequality is active where its slack is 0 to five digits of its terms. These are properties of the points
@@ -367,7 +400,13 @@ class ConePath(Scored):
         names += [line.row_name(i) for i in rows]
         words += [("not active", "active")] * len(rows)
         found = events_of(self.t, np.concatenate(tables, axis=1), names, words, self.parameters)
-        return tuple(replace(event, item=-1) for event in found)
+        return tuple(self._between(event) for event in found)
+
+    def _between(self, event: Event) -> EventBetween:
+        """Say between which pairs a change is that is first seen at one."""
+        since = float(self.t[self.t.searchsorted(event.t) - 1])
+        what = event.t, event.name, event.before, event.after
+        return EventBetween(*what, parameters=event.parameters, since=since, parameters_before=self.parameters(since))
 
     def _refuted(self) -> Beyond:
         proof = judge_cone_ray(self.program, self.status, self.ray)

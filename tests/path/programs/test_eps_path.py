@@ -404,6 +404,34 @@ def test_what_is_found_on_a_span_does_not_depend_on_those_beside_it(name):
     assert all(np.array_equal(getattr(one, name), getattr(three, name)) for name in "txyz")
 
 
+def test_events_say_between_which_points_they_lie(tmp_path):
+    """Of |w - c|^2 / 2 + lam |w| both entries leave 0 at lam = |c|, however close the points of the path are."""
+    w, lam = cp.Variable(2, name="w"), cp.Parameter(nonneg=True, name="lam")
+    fit = cp.sum_squares(w - [3.0, 4.0]) / 2 + lam * cp.norm2(w)
+    path = pc.trace(cp.Problem(cp.Minimize(fit)), {lam: 7.0}, {lam: 2.0}, eps=1e-2, progress=False)
+    for each in (path, path.refine(1e-5, progress=False)):
+        assert [(event.name, event.before, event.after) for event in each.events] == [
+            ("w[0]", "0", "not 0"),
+            ("w[1]", "0", "not 0"),
+        ]
+        for event in each.events:
+            j = each.t.tolist().index(event.t)
+            assert event.since == each.t[j - 1]
+            before, after = event.parameters_before["lam"], event.parameters["lam"]
+            assert before >= 5.0 >= after
+            assert str(event) == (
+                f"between t = {event.since:.6g} (lam = {before:.6g}) and t = {event.t:.6g} (lam = {after:.6g}): "
+                f"{event.name} 0 -> not 0"
+            )
+    first = path.events[0]
+    row = path.to_frame().set_index("t")["events"][first.t]
+    assert row == f"w[0] not 0 (0 at t = {first.since:.6g}); w[1] not 0 (0 at t = {first.since:.6g})"
+    path.page(tmp_path / "path.html")
+    assert row in (tmp_path / "path.html").read_text(encoding="utf-8")
+    near = replace(first, t=0.25, since=0.25 - 1e-9)
+    assert str(near).startswith("between t = 0.249999999 (lam = ")
+
+
 def test_it_compares_assigns_and_prints(tmp_path):
     line, path = traced("square_root_lasso")
     assert repr(path) == f"ConePath(lam 6 to 0.1, within 0.001 everywhere, {path.t.size} pairs, 33 columns and 83 rows)"
