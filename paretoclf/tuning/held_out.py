@@ -8,6 +8,7 @@ standard error of the least: there the parabolas have their roots.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -15,11 +16,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.polynomial.polynomial import polyval
+from scipy.spatial import cKDTree
 
 from paretoclf.common.checks import Array, Rng, check_count, check_matrix, check_rng, real_array
 from paretoclf.common.errors import InputError
 from paretoclf.path.tracing import trace
 from paretoclf.roc.folds import GivenFolds, given_parts
+from paretoclf.solve.models.written_kinks import SAME, directions
 
 
 class LeastLoss(NamedTuple):
@@ -193,7 +196,8 @@ def cross_validated_loss(
     Raises
     ------
     InputError
-        If an argument is not as above, or coefficients are parabolas in the parameter.
+        If an argument is not as above, or coefficients are parabolas in the parameter; if another variable stands
+        beside ``X @ w`` in the model, which predictions would leave out, or the intercept is not added to it there.
 
     Examples
     --------
@@ -220,6 +224,7 @@ def cross_validated_loss(
         path = trace(*build(train))
         paths.append(path)
         residuals.append(_residuals(path, X[test], y[test], coef, intercept))
+        _check_prediction(path, X[train], coef, intercept)
     first_line = _line_of(paths[0])
     if any(_line_of(path) != first_line for path in paths):
         raise InputError("build must return the same start and stop for every fold")
@@ -273,6 +278,58 @@ def _residuals(path: Any, X: Array, y: Array, coef: str, intercept: str | None) 
     if intercept is not None:
         predicted = predicted + path.along(intercept)[1].reshape(-1, 1)
     return t.reshape(-1, 2), (y - predicted).reshape(-1, 2, y.size)
+
+
+def _check_prediction(path: Any, X: Array, coef: str, intercept: str | None) -> None:
+    """InputError if rows of samples show that the model's prediction is not ``X @ coef``, with the intercept added.
+
+    What stands beside a sample in each of its rows, with one factor, and beside another sample, too, is part of the
+    prediction: residuals and slacks are one for each sample, and what bounds a residual on both sides changes its sign.
+    """
+    line = path.program
+    variable_of = {int(place): name for name, each in line.variables.items() for place in np.ravel(each.place)}
+    for column, factors in _beside_samples(line, X, coef).items():
+        name = variable_of.get(column, coef)
+        of_one = all(np.ptp(own) <= SAME * abs(own[0]) for own in factors.values())
+        if name == coef or len(factors) < 2 or not of_one:
+            continue
+        if name != intercept:
+            single = intercept is None and line.variables[name].place.size == 1
+            remedy = (
+                f"name it, intercept={name!r}" if single else f"make what it multiplies columns of X, and it of {coef}"
+            )
+            raise InputError(
+                f"predictions must be all that the model predicts, but it has {name} beside X @ {coef}, which would be "
+                f"left out: {remedy}"
+            )
+        factor = next((own[0] for own in factors.values() if abs(own[0] - 1.0) > SAME), 1.0)
+        if factor != 1.0:
+            raise InputError(
+                f"intercept must be added to X @ {coef} as it is, but the model has {factor:.6g} times {name} there: "
+                f"write X @ {coef} + {name}"
+            )
+
+
+def _beside_samples(line: Any, X: Array, coef: str) -> dict[int, dict[int, list[float]]]:
+    """For each column of a program and each sample, the column's factors in rows of the sample, where its own are 1."""
+    places = np.ravel(line.variables[coef].place)
+    rows = line.rows[:, places]
+    # Of one feature each row is a multiple of each sample: there it must be the sample, or minus it.
+    scaled = directions if X.shape[1] > 1 else np.asarray
+    drawn = np.random.default_rng(0).normal(size=(X.shape[1], 3))
+    samples = cKDTree(scaled(np.concatenate([X, -X]) @ drawn))
+    found = defaultdict[int, dict[int, list[float]]](lambda: defaultdict(list))
+    for row in np.flatnonzero(np.diff(rows.indptr)).tolist():
+        own = rows[[row]].toarray()[0]
+        near = samples.query_ball_point(scaled(own @ drawn), SAME)
+        if not near:
+            continue
+        sample = min(near) % len(X)
+        factor = float(own @ X[sample] / (X[sample] @ X[sample]))
+        part = slice(line.rows.indptr[row], line.rows.indptr[row + 1])
+        for column, value in zip(line.rows.indices[part].tolist(), line.rows.data[part].tolist(), strict=True):
+            found[column][sample].append(value / factor)
+    return found
 
 
 def _parabolas(knots: Array, t: Array, residuals: Array) -> Array:

@@ -73,6 +73,70 @@ def test_bad_input_is_refused(change, said):
         pc.tuning.cross_validated_loss(builder(X, y), X, **given)
 
 
+def model(X, y, predicted, rows=lambda *own: [], cost=lambda *own: 0, **more):
+    """Lasso with a prediction of w, b and a variable v of some kind, and more rows and costs of them."""
+
+    def build(train):
+        w, b, v = cp.Variable(X.shape[1], name="w"), cp.Variable(name="b"), cp.Variable(**{"name": "v"} | more)
+        lam = cp.Parameter(nonneg=True, name="lam")
+        own = train, w, b, v
+        r = y[train] - predicted(*own)
+        objective = cp.sum_squares(r) / (2 * len(train)) + lam * cp.norm1(w) + 0.1 * cp.abs(b) + cost(*own)
+        return cp.Problem(cp.Minimize(objective), rows(*own)), {lam: 3.0}, {lam: 0.5}
+
+    return build
+
+
+GROUP = np.arange(30) % 3
+BESIDE = "predictions must be all that the model predicts, but it has {} beside X @ w, which would be left out: {}"
+
+
+@pytest.mark.parametrize("d", [4, 1])
+def test_a_variable_that_predictions_would_leave_out_is_refused(d):
+    X, y = regression()
+    X = X[:, :d]
+    cases = [
+        (lambda rows, w, b, v: X[rows] @ w + b, {}, None, BESIDE.format("b", "name it, intercept='b'")),
+        (lambda rows, w, b, v: X[rows] @ w - b, {}, None, BESIDE.format("b", "name it, intercept='b'")),
+        (
+            lambda rows, w, b, v: X[rows] @ w - b,
+            {},
+            "b",
+            "intercept must be added to X @ w as it is, but the model has -1 times b there: write X @ w [+] b",
+        ),
+        (
+            lambda rows, w, b, v: X[rows] @ w + b + v[GROUP[rows]],
+            {"shape": 3, "cost": lambda rows, w, b, v: cp.sum_squares(v)},
+            "b",
+            BESIDE.format("v", "make what it multiplies columns of X, and it of w"),
+        ),
+    ]
+    for predicted, more, intercept, said in cases:
+        with pytest.raises(pc.InputError, match=said):
+            pc.tuning.cross_validated_loss(model(X, y, predicted, **more), X, y, 3, intercept=intercept)
+
+
+@pytest.mark.parametrize("d", [4, 1])
+def test_a_variable_that_is_no_part_of_a_prediction_is_none_of_its_business(d):
+    """Residuals, slacks for each sample, the largest residual, and bounds of coefficients."""
+    X, y = regression()
+    X = X[:, :d]
+
+    def predicted(rows, w, b, v):
+        return X[rows] @ w + b
+
+    plain = pc.tuning.cross_validated_loss(model(X, y, predicted), X, y, 3, intercept="b")
+    for more in (
+        {"shape": 20, "rows": lambda rows, w, b, v: [v == y[rows] - X[rows] @ w - b]},
+        {"shape": 20, "rows": lambda rows, w, b, v: [v >= y[rows] - X[rows] @ w - b, v >= 0, v <= 99]},
+        {"rows": lambda rows, w, b, v: [v >= cp.abs(y[rows] - X[rows] @ w - b), v <= 99]},
+        {"rows": lambda rows, w, b, v: [v >= y[rows] - X[rows] @ w - b, v >= X[rows] @ w + b - y[rows], v <= 99]},
+        {"shape": d, "rows": lambda rows, w, b, v: [w <= v, -w <= v, v <= 99]},
+    ):
+        found = pc.tuning.cross_validated_loss(model(X, y, predicted, **more), X, y, 3, intercept="b")
+        assert found.value(lam=1.0) == pytest.approx(plain.value(lam=1.0), rel=1e-9)
+
+
 def test_all_folds_must_have_one_line_and_the_value_one_place():
     X, y = regression()
     stops = iter((0.0, 0.1))
@@ -81,8 +145,8 @@ def test_all_folds_must_have_one_line_and_the_value_one_place():
         return builder(X, y, next(stops))(rows)
 
     with pytest.raises(pc.InputError, match="the same start and stop for every fold"):
-        pc.tuning.cross_validated_loss(build, X, y, 2)
-    loss = pc.tuning.cross_validated_loss(builder(X, y), X, y, 2)
+        pc.tuning.cross_validated_loss(build, X, y, 2, intercept="b")
+    loss = pc.tuning.cross_validated_loss(builder(X, y), X, y, 2, intercept="b")
     with pytest.raises(pc.InputError, match="t or lam must be given, got mu"):
         loss.value(mu=1.0)
     with pytest.raises(pc.InputError, match="t must lie between 0 and 1, got 2"):
