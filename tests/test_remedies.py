@@ -134,7 +134,8 @@ CASES = {
     ),
     "one of two quadratics": (
         lambda: pc.trace(ridge(), {Q: 1}, {Q: 2}),
-        r"q must not move the matrix P, but multiplies a quadratic term: q \* sum_squares\(x\), in the .*Pass eps=1e-4",
+        r"q must not move the matrix P, but multiplies a quadratic term: q \* sum_squares\(x\), in the objective\. "
+        r"Its path is no sequence of straight lines\. Pass eps=1e-4",
         lambda: within(ridge(), {Q: 1.0}, {Q: 2.0}),
     ),
     "only quadratic terms are called so": (
@@ -144,7 +145,7 @@ CASES = {
     ),
     "the whole quadratic": (
         lambda: pc.trace(whole_ridge(), {L: 1}, {L: 2}),
-        r"divide the objective by it: its inverse then multiplies the linear terms",
+        r"As l multiplies the whole quadratic, divide the objective by it: its inverse then multiplies the linear",
         lambda: exact(lasso(), {L: 1.0}, {L: 0.5}),
     ),
     "a row": (

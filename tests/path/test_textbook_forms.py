@@ -141,7 +141,14 @@ def refused():
         cp.sum_squares(r) + lam * cp.sum_squares(w),
         [],
         one,
-        r"lam \* sum_squares\(w\).*divide the objective",
+        r"lam \* sum_squares\(w\), in the objective\. Its path is no sequence of straight lines\. Pass eps=1e-4",
+    )
+    yield (
+        "weight of the fit",
+        lam * cp.sum_squares(r) + cp.norm1(w),
+        [],
+        one,
+        r"lam \* sum_squares\(.*in the objective\. As lam multiplies the whole quadratic, divide the objective by it",
     )
     yield "norm", cp.norm(r, 2) + lam * cp.norm1(w), [], one, r"got norm\(.*, 2\) in the objective: that needs a cone"
     yield "logistic", cp.sum(cp.logistic(-X @ w)) + lam * cp.norm1(w), [], one, r"got logistic\(.*Pass eps"

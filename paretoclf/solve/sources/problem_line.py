@@ -126,7 +126,10 @@ class CompiledLine:
 
     def moving(self, which: str, because: str = "") -> str:
         """Say which parameter moves a matrix, and why it must not."""
-        return _in_matrix(self.problem, self.compiled.tensors, self.ends, which, because)
+        first, last, *_ = self.P.data
+        product = first @ last
+        whole = product > 0.0 and not differ(first * (last @ last), last * product)
+        return _in_matrix(self.problem, self.compiled.tensors, self.ends, which, because, whole)
 
     def check_moves(self) -> None:
         """InputError if nothing moves."""
@@ -466,8 +469,8 @@ def _bent_said(problem: Any, tensors: Any, bend: Array, moved: Values) -> str:
     )
 
 
-def _in_matrix(problem: Any, tensors: Any, ends: tuple[Values, Values], which: str, because: str) -> str:
-    """Message about a parameter in P or in A: which one, in which terms, and what would do."""
+def _in_matrix(problem: Any, tensors: Any, ends: tuple[Values, Values], which: str, because: str, whole: bool) -> str:
+    """Message about a parameter in P, of which it is a factor of the whole, or in A: in which terms; what would do."""
     culprits = _movers(problem, tensors, *ends, which)
     names = {p.name() for p in culprits}
     terms = list(_terms_with(problem, names, which))
@@ -482,9 +485,9 @@ def _in_matrix(problem: Any, tensors: Any, ends: tuple[Values, Values], which: s
             f"where {many} multiplies a whole constraint or one side of it, divide by it, so that its inverse stands "
             "alone on the other side, and trace in that; in a dual it may stand in the objective"
         )
-    elif all(p.is_scalar() for p in culprits):
+    elif whole and all(p.is_scalar() for p in culprits):
         remedy = (
-            f"where {many} multiplies the whole quadratic, divide the objective by it: its inverse then multiplies the "
+            f"as {many} multiplies the whole quadratic, divide the objective by it: its inverse then multiplies the "
             "linear terms, and is a Parameter to trace in"
         )
     reason = "; ".join(filter(None, (because, remedy)))
