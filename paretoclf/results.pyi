@@ -3,6 +3,7 @@
 from .checking.agreement import Agreement as Agreement
 from .checking.agreement import ValueAgreement as ValueAgreement
 from .checking.beside import JudgedPoints as JudgedPoints
+from .checking.beside_values import JudgedValues as JudgedValues
 from .checking.judged_solutions import Verification as Verification
 from .checking.suite import SuiteReport as SuiteReport
 from .distributions.gaussian.closed_form import GaussianTradeoff as GaussianTradeoff

@@ -169,6 +169,7 @@ MADE_BY_US = {
     "TargetPValues",
     "Influence",
     "JudgedPoints",
+    "JudgedValues",
     "AreaCurve",
     "Proofs",
     "LikelihoodRatioCurve",

@@ -19,7 +19,7 @@ from paretoclf.path.base.points import those
 from paretoclf.path.programs.eps_path import ConePath
 from paretoclf.path.programs.problem_path import ProblemPath
 from paretoclf.proof.verdicts.certificate import Certificate
-from paretoclf.proof.verdicts.report import Report
+from paretoclf.proof.verdicts.report import Certified
 from paretoclf.proof.verdicts.scale import Objective, Scale, largest_of_rows
 
 #: Where a path is judged: t, the piece (-1 - k at knot k itself), and the share of the piece before t.
@@ -30,7 +30,7 @@ _DEPTH = 6
 
 
 @dataclass(frozen=True, repr=False)
-class JudgedPoints(Report):
+class JudgedPoints(Certified):
     """Somebody's path beside a proved one, at its knots and between them; prints as a table.
 
     Attributes
@@ -81,17 +81,10 @@ class JudgedPoints(Report):
         """The most that the proof of the path leaves open, relative to the scale there."""
         return float(np.max(self.left))
 
-    def __len__(self) -> int:
-        return int(self.t.size)
-
-    def __getitem__(self, k: int) -> Certificate:
-        """Certificate of point k, against what is proved of the optimal value there."""
-        return self.certificates[k]
-
     @cached_property
     def certificates(self) -> tuple[Certificate, ...]:
         """Certificate of each point, against what is proved of the optimal value there."""
-        return tuple(self._certificate(k) for k in range(len(self)))
+        return tuple(self._certificate(k) for k in range(self.t.size))
 
     def _certificate(self, k: int) -> Certificate:
         """Certificate of a point whose excess is known up to what the proof of the path leaves open."""
@@ -194,16 +187,11 @@ class JudgedPoints(Report):
         pairs = zip(self.verdicts, self.reasons, strict=True)
         return [": ".join(filter(None, pair)) for pair in pairs]
 
-    @property
-    def worst(self) -> int:
-        """Index of the point that is furthest from optimal, by `Certificate.off_by`."""
-        return int(np.argmax([each.off_by for each in self.certificates]))
-
     def _title(self) -> str:
         first = self.first_failure()
         said = f"{self.verdicts.count('optimal')} of {self.t.size} points are optimal to {self.tol:g}"
         if first is None:
-            return said
+            return f"{said}; {self._largest()}"
         at = {name: each[first] for name, each in self.parameters.items()}
         where = f"t = {self.t[first]:.6g}{those(at)}"
         if self.worst != first:
@@ -217,6 +205,16 @@ class JudgedPoints(Report):
             f"{said}. All that were given are optimal, and straight lines between them are not: between=False judges "
             "the given ones alone"
         )
+
+    def _largest(self) -> str:
+        """Say how large the largest errors are of all points, and what they are relative to."""
+        k = int(np.argmax(np.abs(self.excess)))
+        excess = (
+            f"the largest difference from the optimal value is {abs(self.excess[k]):.1e} of {self.scales[k].number}"
+        )
+        violation = f"the largest violation {self.violation.max():.1e} of 1 + the larger side"
+        dual = f", that of multipliers {self.dual.max():.1e} of their terms" if self.dual.any() else ""
+        return f"{excess}, at t = {self.t[k]:.6g}, {violation}{dual}"
 
     def _all_given_are_optimal(self) -> bool:
         """Whether every point that was given is optimal."""
@@ -268,7 +266,10 @@ def judge_beside(
     """
     source = path.source
     if source is None:
-        raise InputError("judging points beside a path needs the problem, which a file does not hold: trace it again")
+        raise InputError(
+            "judging points beside a path needs the problem, which a file does not hold: trace it again; values of the "
+            "objective alone, {'t': t, 'value': values}, are judged without it"
+        )
     if duals and isinstance(path, ConePath):
         raise InputError(f"duals must be left out beside a path within eps, got {', '.join(duals)}: values are judged")
     knots = real_array(t, "t").ravel()
@@ -305,9 +306,6 @@ def judge_beside(
     sizes = np.array([scale.size for scale in scales])
     with np.errstate(over="ignore"):  # where the value is 0 all along
         excess = path.program.sense * (source.sign * objective - best) / sizes
-    uncertainty = _uncertainty(path, at) / sizes
-    if not isinstance(path, ConePath):
-        uncertainty = np.maximum(uncertainty, path.proof.residual.max(initial=0.0))
     wrong = [place for place, off in zip(places, dual, strict=True) if off > tol]
     return JudgedPoints(
         t=at,
@@ -316,17 +314,17 @@ def judge_beside(
         tol=tol,
         dual=np.array(dual),
         scales=scales,
-        left=uncertainty,
+        left=open_along(path, at, scales),
         best=best,
         proved=path.proof.passes(),
-        parameters=_numbers_along(path, at),
+        parameters=numbers_along(path, at),
         given=np.isin(at, knots),
         sense=path.program.sense,
         opposite=_right_with_opposite_sign(path, theirs, wrong, tol),
     )
 
 
-def _numbers_along(path: ProblemPath | ConePath, at: Array) -> dict[str, Array]:
+def numbers_along(path: ProblemPath | ConePath, at: Array) -> dict[str, Array]:
     """The numbers among the parameters that depend on t, at each t."""
     parameters = [path.parameters(t) for t in at]
     names = [name for name, value in parameters[0].items() if np.ndim(value) == 0]
@@ -346,6 +344,12 @@ def scales_along(path: ProblemPath | ConePath, at: Array, values: Array) -> tupl
         point, _ = path.compiled(t)
         found.append(objective.scale(point, value))
     return tuple(found)
+
+
+def open_along(path: ProblemPath | ConePath, at: Array, scales: Sequence[Scale]) -> Array:
+    """The most that the proof of a path leaves open of the optimal value at each t, relative to the scale there."""
+    left = np.asarray(_uncertainty(path, at) / np.array([scale.size for scale in scales]))
+    return left if isinstance(path, ConePath) else np.maximum(left, float(path.proof.residual.max(initial=0.0)))
 
 
 def _uncertainty(path: ProblemPath | ConePath, at: Array) -> Array:
@@ -380,7 +384,8 @@ def _at_knots(value: Any, name: str, shape: tuple[int, ...]) -> Array:
     """Values at knots, of the shape that they must have."""
     found = real_array(value, name)
     if found.shape != shape:
-        raise InputError(f"{name} must have shape {shape}, got {found.shape}")
+        values = "; values of the objective alone are {'t': t, 'value': values}" if found.shape == shape[:1] else ""
+        raise InputError(f"{name} must have shape {shape}, got {found.shape}{values}")
     if not np.isfinite(found).all():
         raise InputError(f"{name} must be finite at every knot, got {float(found[~np.isfinite(found)][0])}")
     return found

@@ -58,6 +58,8 @@ def read_given(X: Any, y: Any, solutions: Any, kernel: Any, sample_weight: Any, 
     """Read the arguments of `verify`: the problem, and the solutions to be judged."""
     if isinstance(X, GaussianTradeoff):
         X = X.moments
+    if isinstance(X, OnPieces):
+        raise InputError(f"X must be samples, got a {type(X).__name__}: verify(X, y, path) judges it with its samples")
     formulation: Any
     if isinstance(X, Formulation | Moments):
         if not (solutions is None and kernel is None and sample_weight is None):

@@ -13,7 +13,7 @@ from paretoclf.common.tables import SHOWN, and_more, rounded_up
 from paretoclf.common.tolerances import CERTIFY, LOOSE
 from paretoclf.problem.costs import Costs, SampleCosts
 from paretoclf.proof.verdicts.certificate import VERDICTS, Certificate
-from paretoclf.proof.verdicts.report import Report
+from paretoclf.proof.verdicts.report import Certified
 
 if TYPE_CHECKING:
     from paretoclf.checking.between import Stretch
@@ -30,7 +30,7 @@ _WITHOUT_SAMPLE = (
 
 
 @dataclass(frozen=True, repr=False)
-class Verification(Report):
+class Verification(Certified):
     """Certificates of a list of solutions, in the given order; prints as a table.
 
     Attributes
@@ -55,12 +55,6 @@ class Verification(Report):
     stretches: tuple[Stretch, ...] = ()
     hint: str = ""
     kept: Mapping[int, Kept] = field(default_factory=dict)
-
-    def __len__(self) -> int:
-        return len(self.certificates)
-
-    def __getitem__(self, k: int) -> Certificate:
-        return self.certificates[k]
 
     @property
     def _names(self) -> tuple[str, ...]:
@@ -89,17 +83,6 @@ class Verification(Report):
         if tol is None:
             return super().first_failure()
         return next((k for k, certificate in enumerate(self.certificates) if not certificate.passes(tol)), None)
-
-    @property
-    def worst(self) -> int:
-        """Index of the solution that is furthest from optimal, by `Certificate.off_by`."""
-        return int(np.argmax([each.off_by for each in self.certificates]))
-
-    @property
-    def classes(self) -> dict[str, tuple[int, ...]]:
-        """Indices of the solutions by their verdict (`Certificate.verdict`), the worst class first."""
-        verdicts = self.verdicts
-        return {name: tuple(k for k, verdict in enumerate(verdicts) if verdict == name) for name in VERDICTS}
 
     def _class(self, k: int) -> str:
         """The verdict on solution k in a word or two; at its own tol, where that is how it is judged."""

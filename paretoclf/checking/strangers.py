@@ -17,6 +17,7 @@ import numpy as np
 
 from paretoclf.checking import known
 from paretoclf.checking.beside import JudgedPoints, judge_beside
+from paretoclf.checking.beside_values import VALUES, JudgedValues, judge_values
 from paretoclf.checking.elsewhere import is_critical_line, is_fitted, is_lars
 from paretoclf.checking.fitted_models import judge_fitted, judged_by
 from paretoclf.checking.judged_solutions import Verification
@@ -81,7 +82,7 @@ def judge_stranger(
     of_samples: tuple[Any, Any],
     asked: tuple[float | None, bool | None],
     parameters: Mapping[str, Any],
-) -> JudgedPoints | Proof[Any] | Verification:
+) -> JudgedPoints | JudgedValues | Proof[Any] | Verification:
     """Judge what `is_of_another` has recognised: the path of a program, or fitted models.
 
     ``given`` are X, y and the solutions, ``of_samples`` a kernel and weights, which belong to fitted models. ``asked``
@@ -111,11 +112,6 @@ def judge_stranger(
             if asked != (None, None):
                 raise InputError("tol and between belong to points beside a path; of the path itself ask passes(tol)")
             return replace(X).proof
-        if isinstance(X, CurvePath):
-            raise InputError(
-                "points must not be given beside a CurvePath, whose points are not optimal to the last digit: "
-                "verify(path) judges it anew, and verify(problem) what a cvxpy.Problem holds at one value"
-            )
         return _on_path(X, y, *how)
     if is_critical_line(X):
         _nothing(options, type(X).__name__)
@@ -149,7 +145,11 @@ def _share(at: Array, first: float, last: float, name: str) -> Array:
     return np.abs(np.clip((at - first) / (last - first), 0.0, 1.0))
 
 
-def _on_path(path: ProblemPath | ConePath, given: Any, tol: float, between: bool | None) -> JudgedPoints:
+#: Paths of programs.
+Traced = ProblemPath | ConePath | CurvePath
+
+
+def _on_path(path: Traced, given: Any, tol: float, between: bool | None) -> JudgedPoints | JudgedValues:
     """Judge plain arrays (t, x[, y]), a mapping of them by name, a table of them, or a function, beside a path."""
     if isinstance(given, str | os.PathLike):
         given = _columns(os.fspath(given), *_table(os.fspath(given)), path)
@@ -172,19 +172,27 @@ def _on_path(path: ProblemPath | ConePath, given: Any, tol: float, between: bool
         )
     moving = {name for name in path.parameters(0.0) if np.ndim(path.ends[0][name]) == 0}
     at = [name for name in given if name == "t" or name in moving]
+    alone = [name for name in given if name in VALUES and name not in {*names, *rows, *at}]
+    if len(given) == 2 and len(at) == len(alone) == 1:
+        if between:
+            raise InputError("between must be left out beside values alone, which say nothing of what is between them")
+        return judge_values(path, _share_of(path, given[at[0]], at[0]), given[alone[0]], tol=tol)
+    if isinstance(path, CurvePath):
+        raise InputError(
+            "points must not be given beside a CurvePath, whose points are not optimal to the last digit: "
+            "verify(path, {'t': t, 'value': values}) judges values of the objective, verify(path) the path anew, and "
+            "verify(problem) what a cvxpy.Problem holds at one value"
+        )
     keys = {name: name if name in at else meant_by(name, names, rows) for name in given}
     strange = [name for name, key in keys.items() if key is None]
     if len(at) != 1 or strange:
         known_names = ", ".join(sorted({"t", *moving}))
         raise InputError(
             f"solutions must have one of {known_names} and variables or constraints of the problem, "
-            f"{', '.join(names + rows)}, got {', '.join(map(str, given))}"
+            f"{', '.join(names + rows)}, or value alone beside it, got {', '.join(map(str, given))}"
         )
-    knots = real_array(given[at[0]], at[0]).ravel()
+    knots = _share_of(path, given[at[0]], None if of_places else at[0])
     given = {key: given[name] for name, key in keys.items() if name not in at}
-    if at[0] in moving and not of_places:
-        first, last = (float(path.ends[k][at[0]]) for k in (0, 1))
-        knots = (knots - first) / (last - first) + 0.0  # and not -0
     variables = {name: real_array(given[name], name) for name in names if name in given}
     duals = {name: real_array(given[name], name) for name in rows if name in given}
     if knots.size > 1 and (np.diff(knots) <= 0).all():
@@ -194,7 +202,16 @@ def _on_path(path: ProblemPath | ConePath, given: Any, tol: float, between: bool
     return judge_beside(path, knots, variables, duals, tol=tol, between=between is not False)
 
 
-def _columns(file: str, header: list[str], table: Array, path: ProblemPath | ConePath) -> dict[str, Array]:
+def _share_of(path: Traced, knots: Any, name: str | None) -> Array:
+    """Knots as t, which are given as such or, if it is one, as the parameter of this name."""
+    at = real_array(knots, name or "t").ravel()
+    if name is None or name not in path.ends[0] or np.ndim(path.ends[0][name]):
+        return at
+    first, last = (float(path.ends[k][name]) for k in (0, 1))
+    return (at - first) / (last - first) + 0.0  # and not -0
+
+
+def _columns(file: str, header: list[str], table: Array, path: Traced) -> dict[str, Array]:
     """A table of knots: t or the parameter, and the entries of variables and multipliers as ``x[0, 1]`` or ``x``.
 
     What `point_rows` writes beside them is left out: parameters where there is t, the value and its bounds. An entry
@@ -206,6 +223,10 @@ def _columns(file: str, header: list[str], table: Array, path: ProblemPath | Con
     told = frozenset({"t", *path.ends[0]})
     if "t" in found:
         found = {"t": found["t"]}
+    alone = [name for name in column if name in VALUES and name not in path.program.variables]
+    if len(column) == len(alone) == 1 and found:
+        return {next(iter(found)): next(iter(found.values())), alone[0]: column[alone[0]]}
+    if "t" in found:
         for name in ("value", "lower", "upper"):
             column.pop(name, None)
     for kind, readings in (("x", path.program.variables), ("row", path.program.all_multipliers)):
@@ -232,7 +253,7 @@ def _of_frame(given: Any) -> tuple[list[str], Array]:
     return [names[k] for k in kept], np.stack(columns, axis=1)
 
 
-def _asked(path: ProblemPath | ConePath, function: Any) -> dict[str, Any]:
+def _asked(path: Traced, function: Any) -> dict[str, Any]:
     """Answers of a function of t at every breakpoint and in the middle of every segment."""
     ends = path.breakpoints
     t = np.unique(np.concatenate([ends, 0.5 * (ends[:-1] + ends[1:])]))

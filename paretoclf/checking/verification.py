@@ -15,6 +15,7 @@ from paretoclf.common.tolerances import CERTIFY
 
 if TYPE_CHECKING:
     from paretoclf.checking.beside import JudgedPoints
+    from paretoclf.checking.beside_values import JudgedValues
     from paretoclf.checking.judged_solutions import Verification
     from paretoclf.path.programs.eps_path import ConePath
     from paretoclf.path.programs.problem_path import ProblemPath
@@ -23,13 +24,13 @@ if TYPE_CHECKING:
     from paretoclf.solve.judging.cone_proof import ProblemProof
 
     #: What judging returns, by what was given.
-    Judged = Verification | ProblemProof | JudgedPoints | Proof[Any]
+    Judged = Verification | ProblemProof | JudgedPoints | JudgedValues | Proof[Any]
 
 
 @overload
 def verify(
     path: ProblemPath | ConePath, theirs: Any, /, *, tol: float | None = None, between: bool | None = None
-) -> JudgedPoints: ...
+) -> JudgedPoints | JudgedValues: ...
 
 
 @overload

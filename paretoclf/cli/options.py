@@ -177,6 +177,7 @@ With --suite a Python function is judged on problems whose exact optima are know
 MODEL.mps (or .qps, .lp, also with .gz) is a program of any modelling system: SOLUTION is the file of a solution that
 HiGHS, Gurobi, CPLEX, CBC, GLPK or SCIP wrote, with duals where it has any, or a CSV file of names and numbers: values
 of its variables and, where they are to be judged, multipliers of its rows; a line `*,0` for variables left out.
+PATH.npz is a saved path of a program: SOLUTION is a CSV file of t, or the parameter, and value, the objective there.
 The exit status is 0 if everything is proved optimal to --tol, 1 if something is proved not to be, 2 if the input cannot
 be read, 3 if nothing is refuted but something is undecided."""
 
@@ -193,6 +194,7 @@ examples:
   paretoclf verify model.mps infeasible
   paretoclf verify model.mps --conflict
   paretoclf verify model.mps solution.csv --tol 1e-6
+  paretoclf verify path.npz values.csv --tol 1e-9
   paretoclf verify --suite my_solver.py:solve"""
 
 RANGES = """\
@@ -577,13 +579,17 @@ def _tune(parser: argparse.ArgumentParser) -> None:
 
 def _verify(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "file", nargs="?", metavar="FILE", help="solutions: a .csv, .npz or model file; or PAIRS.py[:NAME], MODEL.mps"
+        "file",
+        nargs="?",
+        metavar="FILE",
+        help="solutions: a .csv, .npz or model file; or PAIRS.py[:NAME], MODEL.mps, PATH.npz",
     )
     parser.add_argument(
         "solution",
         nargs="?",
         metavar="SOLUTION",
-        help="of MODEL.mps: a solver's .sol, a .csv of names and values, or the claim infeasible or unbounded",
+        help="of MODEL.mps: a solver's .sol, a .csv of names and values, or the claim infeasible or unbounded; "
+        "of a saved PATH.npz: a .csv of t (or the parameter) and value",
     )
     _data(parser, "--data")
     model = parser.add_argument_group("model", "as in the solver")

@@ -15,6 +15,7 @@ from paretoclf.cli.files import to_json
 from paretoclf.cli.formulations import load_code
 from paretoclf.cli.pairs import run_pairs
 from paretoclf.cli.program import is_program, run_program
+from paretoclf.cli.stored_path import run_path
 from paretoclf.common.checks import check_positive_number
 from paretoclf.common.errors import InputError
 from paretoclf.common.tolerances import CERTIFY
@@ -40,8 +41,12 @@ def run_verify(args: argparse.Namespace) -> int:
         raise InputError(f"--integers belongs to a program, a file that ends in .mps, .qps or .lp, got {args.file}")
     if args.conflict:
         raise InputError(f"--conflict belongs to a program, a file that ends in .mps, .qps or .lp, got {args.file}")
+    if args.solution is not None and args.file.endswith(".npz"):
+        return run_path(args)
     if args.solution is not None:
-        raise InputError(f"SOLUTION belongs to a program, a file that ends in .mps, .qps or .lp, got {args.file}")
+        raise InputError(
+            f"SOLUTION belongs to a program, a file that ends in .mps, .qps or .lp, or to a path, .npz, got {args.file}"
+        )
     if args.file is None or args.source is None:
         raise InputError("FILE and --data must be given, or PAIRS.py, or MODEL.mps, or --suite MODULE:FUNCTION")
     kernel = _kernel(args)

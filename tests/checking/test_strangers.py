@@ -424,3 +424,56 @@ def test_a_function_of_several_variables_returns_them_by_name():
     assert pc.verify(path, lambda t: {"x": t, "y": 2 * t}).passes()
     with pytest.raises(pc.InputError, match="must return a mapping of names to values, as there are x, y, got 3"):
         pc.verify(path, lambda t: 3)
+
+
+def values_of(lam):
+    """The optimal value of the lasso of `pair`, in closed form."""
+    w = thresholds(lam)
+    return float(np.sum((w - [3.0, -1.0]) ** 2) / 2 + lam * np.abs(w).sum())
+
+
+def test_values_without_points_are_judged_beside_the_proved_ones(pair, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    lam = np.array([3.0, 2.0, 0.5, 0.0])
+    right = np.array([values_of(each) for each in lam])
+    (tmp_path / "values.csv").write_text(
+        "lam,value\n" + "".join(f"{a!r},{b!r}\n" for a, b in zip(lam.tolist(), right.tolist(), strict=True))
+    )
+    for given in (
+        {"lam": lam, "value": right},
+        {"t": (3 - lam) / 3, "objective": right},
+        {"lam": lam[::-1], "value": right[::-1]},
+        pandas.DataFrame({"lam": lam, "value": right}),
+        tmp_path / "values.csv",
+    ):
+        found = pc.verify(pair, given)
+        assert found.verdicts == ["optimal"] * 4
+        assert "nothing is said of points that have them" in repr(found)
+    for error, tol, verdict in ((1e-4, 1e-6, "not optimal"), (-1e-4, 1e-6, "not optimal"), (1e-4, 1e-3, "optimal")):
+        found = pc.verify(pair, {"lam": lam, "value": right + error * np.eye(4)[1]}, tol=tol)
+        assert (found.verdicts[1], found.worst) == (verdict, 1)
+        assert found.off[1] == pytest.approx(error / right[1], rel=1e-6)
+        assert f"at most {1e-4 / right[1]:.1e} of {right[1]:.3g}, at t = 0.333333 (lam = 2)" in repr(found)
+        assert 1 in found.classes[verdict]
+    with pytest.raises(pc.InputError, match="value must have one finite number for each t, 4"):
+        pc.verify(pair, {"lam": lam, "value": right[:2]})
+    with pytest.raises(pc.InputError, match="between must be left out beside values alone"):
+        pc.verify(pair, {"lam": lam, "value": right}, between=True)
+    with pytest.raises(pc.InputError, match=r"got \(4,\); values of the objective alone are {'t': t, 'value': values}"):
+        pc.verify(pair, ((3 - lam) / 3, right))
+
+
+def test_values_beside_a_path_of_bounds_are_undecided_where_it_knows_no_more():
+    """The least norm on a plane that moves away: level over 3."""
+    x, level, c = cp.Variable(3, name="x"), cp.Parameter(name="level"), np.array([1.0, 2.0, 2.0])
+    problem = cp.Problem(cp.Minimize(cp.norm2(x)), [c @ x == level])
+    level_at = np.array([1.0, 2.5, 4.0])
+    given = {"level": level_at, "value": level_at / 3}
+    rough = pc.trace(problem, {level: 1}, {level: 4}, eps=1e-2, progress=False)
+    assert pc.verify(rough, given, tol=1e-1).passes()
+    assert "not optimal" not in pc.verify(rough, given, tol=1e-12).verdicts
+    assert pc.verify(rough, {**given, "value": level_at / 2.8}, tol=1e-6).verdicts == ["not optimal"] * 3
+    curve = pc.trace(problem, {level: 1}, {level: 4}, curve=True, progress=False)
+    assert pc.verify(curve, given).passes()
+    with pytest.raises(pc.InputError, match=r"verify\(path, {'t': t, 'value': values}\) judges values"):
+        pc.verify(curve, ([0.0, 1.0], np.ones((2, 3))))

@@ -332,3 +332,22 @@ def test_a_model_of_samples_that_r_has_scaled(problem, capsys):
     assert "R's svm()" not in capsys.readouterr().err
     assert main([*asked, "--ddof", "1"]) == 2
     assert "--ddof belongs to --standardise" in capsys.readouterr().err
+
+
+def test_values_beside_a_saved_path(tmp_path, capsys):
+    """The least x that is at least a, for a from 1 to 3."""
+    qp = pc.QP(None, [1.0], [[1.0]], [1.0], None, moves={"a": {"l": [1.0]}})
+    path, table = tmp_path / "path.npz", tmp_path / "values.csv"
+    pc.trace(qp, start={"a": 0}, stop={"a": 2}, progress=False).save(path)
+    table.write_text("a,value\n0,1\n2,3\n")
+    assert main(["verify", str(path), str(table)]) == 0
+    assert "2 of 2 values are the optimal ones to 1e-06" in capsys.readouterr().out
+    table.write_text("a,value\n0,1\n2,3.01\n")
+    assert main(["verify", str(path), str(table), "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["verdicts"] == {"not optimal": 1, "undecided": 0, "optimal": 1}
+    table.write_text("a,x[0]\n0,1\n2,3\n")
+    assert main(["verify", str(path), str(table)]) == 2
+    assert "are judged without it" in capsys.readouterr().err
+    pc.trace(pc.TwoCSVM([[0.0], [1.0]], [-1, 1]), (0, 0), (1, 1), progress=False).save(path)
+    assert main(["verify", str(path), str(table)]) == 2
+    assert "got a Path in" in capsys.readouterr().err

@@ -110,6 +110,7 @@ def results():
         "Regimes": pc.population.population_regimes(pc.population.Population.fit(X, y)),
         "Influence": pc.deletion.influence(svm, (0.5, 0.5)),
         "JudgedPoints": pc.verify(*strangers_points()),
+        "JudgedValues": pc.verify(strangers_points()[0], {"t": np.linspace(0, 1, 30), "value": np.zeros(30)}),
         "Conflict": pc.conflict(pc.QP(None, np.ones(2), np.eye(2)[[0, 0]], [3, -np.inf], [np.inf, 1])),
         "OptimalSet": pc.unique(pc.QP(None, np.zeros(30), np.eye(30), np.zeros(30), np.ones(30)), progress=False),
         "Ranges": pc.ranges(pc.QP(None, np.ones(30), np.eye(30), np.zeros(30)), progress=False),
@@ -126,8 +127,8 @@ NAMES = (
     "MarginPath", "Regimes", "Sweep", "Agreement", "ValueAgreement", "Verification", "SuiteReport", "RocCurve",
     "RocCurve without a path", "NestedRoc", "ErrorCurve", "GridErrorCurve", "Dataset", "PathScores", "Moments",
     "formulation", "LeaveOneOut", "Proofs of LeaveOneOut", "LeaveOneOutPath",
-    "TargetPValues", "ConformalRanks", "Influence", "JudgedPoints", "Conflict", "OptimalSet", "Ranges", "ConePath",
-    "CurvePath", "ProblemPath", "ProblemMap", "GuaranteePath",
+    "TargetPValues", "ConformalRanks", "Influence", "JudgedPoints", "JudgedValues", "Conflict", "OptimalSet",
+    "Ranges", "ConePath", "CurvePath", "ProblemPath", "ProblemMap", "GuaranteePath",
 )  # fmt: skip
 
 

@@ -69,6 +69,11 @@ class Scale:
         """Name what decides, in a cell of a table: its number, too, where it is not the value itself."""
         return self.decides if self.decides == "the value" else f"{self.size:.2g}, {self.decides}"
 
+    @property
+    def number(self) -> str:
+        """The number that differences are relative to, and in brackets what it is where it is not the value itself."""
+        return f"{self.size:.3g}" if self.decides == "the value" else f"{self.size:.3g} ({self.decides})"
+
     def __str__(self) -> str:
         terms = f"a thousandth of its largest term ({self.terms:.3g})"
         unit = f"a hundredth of its unit ({self.unit:.3g})"
