@@ -308,6 +308,7 @@ DEFERRED = {
     ("path/tracing.py", "path.svm.margin_path"): "trace imports the kind of path that it is asked for",
     ("path/tracing.py", "path.svm.nu_path"): "trace imports the kind of path that it is asked for",
     ("checking/verification.py", "checking.of_problem"): "verify imports the judge of what it is given",
+    ("checking/verification.py", "checking.of_values"): "verify imports the judge of what it is given",
     ("checking/verification.py", "checking.of_arrays"): "verify imports the judge of what it is given",
     ("checking/verification.py", "checking.strangers"): "verify imports the judge of what it is given",
     ("checking/verification.py", "checking.of_classifiers"): "verify imports the judge of what it is given",

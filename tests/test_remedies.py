@@ -305,9 +305,9 @@ CASES = {
         lambda: exact(lasso(), {L: 1.0}, {L: 2.0}),
     ),
     "numbers of one's own": (
-        lambda: pc.verify(lasso(), {"x": TARGET}),
-        r"are judged by grade\(problem, \{'x': value\}\)",
-        lambda: pc.grade(lasso(), {"x": TARGET}),
+        lambda: pc.verify(problem(cp.sum_squares(cp.Variable(3, name="x") - TARGET))),
+        r"or verify\(problem, \{'x': value\}\) its own",
+        lambda: pc.verify(problem(cp.sum_squares(cp.Variable(3, name="x") - TARGET)), {"x": TARGET}),
     ),
     "an entry of a variable with diag=True": (
         lambda: pc.grade(problem(cp.sum_squares(DIAGONAL - 2) + DIAGONAL[0, 0]), {DIAGONAL: np.diag([1.5, 2.0])}),

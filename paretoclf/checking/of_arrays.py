@@ -14,8 +14,10 @@ import scipy.sparse as sp
 from paretoclf.checking.engine_points import engine_points
 from paretoclf.checking.multipliers import OPPOSITE, dual_error
 from paretoclf.checking.of_problem import judge_problem
+from paretoclf.checking.of_values import judge_given
 from paretoclf.checking.program_claims import CLAIMS
-from paretoclf.checking.program_solutions import read_point
+from paretoclf.checking.program_solutions import labelled, read_point
+from paretoclf.checking.ray_claims import judge_contradiction
 from paretoclf.common.checks import Array, check_vector
 from paretoclf.common.errors import InputError
 from paretoclf.engine.reduction.of_arrays import line_of
@@ -23,21 +25,28 @@ from paretoclf.problem.qp import QP
 from paretoclf.proof.cones.cone_kinds import Cone
 from paretoclf.proof.cones.cone_program import ConeProgram
 from paretoclf.solve.judging.cone_proof import ProblemProof
-from paretoclf.solve.sources.array_line import BLOCKS, holding
+from paretoclf.solve.sources.array_line import BLOCKS, holding, problem_of
 
 
 def judge_arrays(qp: QP, x: Any, y: Any, tol: float) -> ProblemProof:
+    """Certify a point or a claim as `judge_point`, and say what became of integers."""
+    return with_integers(qp, judge_point(qp, x, y, tol))
+
+
+def judge_point(qp: QP, x: Any, y: Any, tol: float) -> ProblemProof:
     """Certify a point, and if they are given its multipliers, which have OSQP's signs: wrong ones are not optimal.
 
     Parameters
     ----------
     qp : QP
-        The program, its parameters where its arrays stand.
+        The program, its parameters where its arrays stand. Where it has integers that were relaxed or fixed, so much
+        is said.
     x : array of shape (n,), or mapping of the names of the variables to numbers
         Or what has both: a solution file of a solver, a CSV file, an ``OptimizeResult``, or a result of OSQP. Or a
         claim, ``"infeasible"`` or ``"unbounded"``.
     y : array of shape (m,), mapping of names of rows to numbers, or None
         Multipliers. Rows that a mapping leaves out are not judged: they get the multipliers that suit the others best.
+        Beside ``"infeasible"`` those of rows that contradict each other, beside ``"unbounded"`` the ray (n,).
     tol : float
     """
     if x is None:
@@ -46,12 +55,7 @@ def judge_arrays(qp: QP, x: Any, y: Any, tol: float) -> ProblemProof:
             "'infeasible' or 'unbounded'"
         )
     if isinstance(x, str) and x in CLAIMS:
-        if y is not None:
-            raise InputError(
-                f"y must be left out beside the claim {x!r}: it is proved, or refuted, by numbers that are found here, "
-                "and yours would not be judged"
-            )
-        return CLAIMS[x](qp, tol)
+        return CLAIMS[x](qp, tol) if y is None else _judged_evidence(qp, x, y, tol)
     x, y = read_point(x, y, qp)
     point = _entries(x, qp, 0)
     if y is None:
@@ -70,9 +74,45 @@ def judge_arrays(qp: QP, x: Any, y: Any, tol: float) -> ProblemProof:
     ):  # those that were chosen are none of the certificate's
         proof = replace(proof, certificate=replace(proof.certificate, multipliers={}))
     words = _said_of(missing, qp)
+    if error <= tol:
+        words = f"The multipliers hold to {error:.1e} of their terms. {words}".rstrip()
     if error > tol and _dual_error(qp, point, {name: -value for name, value in multipliers.items()}) <= tol:
         words = f"{OPPOSITE}: OSQP's sign is meant, positive where an upper side holds. {words}".rstrip()
     return proof.with_multipliers(error, f"{_wrong_sign(qp, own, missing, tol)} {words}".strip())
+
+
+def _judged_evidence(qp: QP, claim: str, given: Any, tol: float) -> ProblemProof:
+    """Judge somebody's proof that there is no solution: multipliers of rows, or a ray."""
+    if claim == "infeasible":
+        given = labelled(given)
+        if wrong := _wrong_sign(qp, _entries(given, qp, 1), [], tol):
+            return ProblemProof(
+                "not optimal", -np.inf, np.inf, words=f"The multipliers prove nothing. {wrong}", tol=tol
+            )
+        rows = replace(qp, P=None, q=np.zeros_like(qp.q), moves={}, values={})
+        return judge_contradiction(line_of(rows, {}, {}), _by_name(qp, given), tol)
+    return judge_given(problem_of(qp, {}), claim, {"x": _entries(labelled(given), qp, 0)}, tol)
+
+
+def with_integers(qp: QP, proof: ProblemProof) -> ProblemProof:
+    """Say in a proof what it is of where the integers of a program were relaxed, or fixed."""
+    relaxed = [name for name, value in qp.integers.items() if value is None]
+    if relaxed:
+        said = (
+            f"This is of the relaxation, in which the integers {_some(relaxed)} may be any numbers between their bounds"
+        )
+        more = "its bounds hold with integers, too, and what is not optimal in it may be with integers."
+        return replace(proof, of="the relaxation", words=f"{proof.words} {said}: {more}".lstrip())
+    if qp.integers:
+        fixed = _some([f"{name} = {value:g}" for name, value in qp.integers.items()])
+        words = f"{proof.words} This is with the integers fixed, {fixed}: nothing is said of others.".lstrip()
+        return replace(proof, of="what is left with integers fixed", words=words)
+    return proof
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first of many names."""
+    return ", ".join([*names[:3], *[f"... ({len(names)} in all)"] * (len(names) > 3)])
 
 
 def _wrong_sign(qp: QP, y: Array, missing: Sequence[int], tol: float) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -43,6 +43,17 @@ def verify(qp: QP, x: Any, y: Any = None, /, *, tol: float | None = None) -> Pro
 
 @overload
 def verify(
+    problem: Any,
+    values: Mapping[Any, Any] | Literal["infeasible", "unbounded"],
+    duals: Mapping[Any, Any] | None = None,
+    /,
+    *,
+    tol: float | None = None,
+) -> Any: ...
+
+
+@overload
+def verify(
     X: Any,
     y: Any,
     solutions: Any = None,
@@ -70,9 +81,10 @@ def verify(
 
     ``verify(X, y, solutions)`` judges solutions of the 2C-SVM, or of the problem that a fitted machine solves;
     ``verify(formulation, solutions)`` those of any formulation, or of ``Moments`` (hyperplanes that should be Pareto
-    optimal for two Gaussian classes); ``verify(problem)`` what a solved ``cvxpy.Problem`` holds, whatever it is about.
-    No dual is needed for that: its cone program is solved once more, and safe bounds on the optimal value are computed
-    from the raw arrays (`paretoclf.proof.cones.cone_judge` has the argument and its assumptions).
+    optimal for two Gaussian classes); ``verify(problem)`` what a solved ``cvxpy.Problem`` holds, whatever it is about,
+    and ``verify(problem, values)`` values of your own. No dual is needed for that: its cone program is solved once
+    more, and safe bounds on the optimal value are computed from the raw arrays (`paretoclf.proof.cones.cone_judge` has
+    the argument and its assumptions).
 
     Paths of other programs that another code computed are judged at their knots and between them, beside the exact path
     of the same problem: ``verify(path, (t, x))`` plain arrays, a DataFrame or a function, of any path that `trace` made
@@ -106,10 +118,14 @@ def verify(
           variable (k, ...) and the multipliers of the constraint (k, ...); or a mapping, with ``t`` or the parameter
           that moves, and variables and constraints by name; or a CSV file or a DataFrame of these columns, entries as
           ``x[0]``, as ``path.to_frame()`` has them; or a function of t that returns the variable, or a mapping, and is
-          asked at every breakpoint and in the middle of every segment.
+          asked at every breakpoint and in the middle of every segment. Or (of all three) values of the objective alone,
+          ``{"t": t, "value": v}`` or a table of these.
+        - For a ``cvxpy.Problem`` (second) values by variables or their names, then if you like multipliers by
+          constraints or their names, in CVXPY's signs; or a claim, ``"infeasible"`` or ``"unbounded"``, then if you
+          like its proof: multipliers of constraints that contradict each other, or the ray by variables.
         - For a `QP` (second) the point as an array or by names, then its multipliers; or, with both, a solution file of
           HiGHS, Gurobi, CPLEX, CBC, GLPK or SCIP, a CSV file or DataFrame of names and numbers, or what
-          ``linprog`` or OSQP returned; or a claim that there is no solution, ``"infeasible"`` or ``"unbounded"``.
+          ``linprog`` or OSQP returned; or a claim as above, then its proof as an array, multipliers in OSQP's signs.
         - With ``of="quantreg"`` a CSV file of ``t(rq(y ~ X, tau = -1)$sol)``, or of coefficients at some ``tau``; with
           ``of="glmnet"`` one of ``data.frame(lambda = fit$lambda, t(as.matrix(coef(fit))))``, and ``standardize=False``
           if that was said there.
@@ -129,14 +145,15 @@ def verify(
 
     Returns
     -------
-    Verification, ProblemProof of a ``cvxpy.Problem``, or JudgedPoints beside the path of a program, and its own proof
+    Verification, ProblemProof of a ``cvxpy.Problem``, or JudgedPoints (JudgedValues) beside the path of a program, and
+    its own proof
 
     Raises
     ------
     InputError
         If there is no solution, or one has the wrong form, naming its index; tol is not positive; a machine was fitted
         on other data or with another kernel, or its file does not say its parameters; or if a ``cvxpy.Problem`` is not
-        convex, not solved, or has a cone that is not covered.
+        convex, has integers, holds no values, or has a cone that is not covered.
     SolveError
         If a slope is given without multipliers, and none that prove its value can be found; or if a compiled program
         cannot be solved.
@@ -146,8 +163,10 @@ def verify(
     Where a slope w and an intercept are given alone, only the value is judged: the problem is solved for the best
     multipliers, whose dual value is a lower bound, and the gap is by how much the given point is worse than optimal.
 
-    Multipliers that are given with a point of a `QP`, or beside the path of a program, are part of the answer: where
-    they are wrong it is not optimal. Those that a ``cvxpy.Problem`` holds are told apart, and no verdict is about them.
+    Multipliers that are given with a point of a `QP` or of a ``cvxpy.Problem``, or beside the path of a program, are
+    part of the answer: where they are wrong it is not optimal. Those that a ``cvxpy.Problem`` holds are told apart, and
+    no verdict is about them. Values are judged by the objective and the constraints alone, here and in every command:
+    `grade` compares their digits, too, which next to an optimum are fewer than those of the value.
 
     Examples
     --------
@@ -167,6 +186,10 @@ def verify(
     >>> value = problem.solve("CLARABEL")
     >>> pc.verify(problem, tol=1e-6).status
     'optimal'
+    >>> pc.verify(problem, {"x": [0.5, 0.5]}, {"mass": 1.0}).status, pc.verify(problem, {"x": [0.6, 0.5]}).status
+    ('optimal', 'not optimal')
+    >>> pc.verify(problem, "infeasible").status
+    'not optimal'
 
     Somebody's lasso, right at its three knots, and wrong after the second: it knows nothing of the kink at 1.
 
@@ -180,21 +203,15 @@ def verify(
     if solutions is None and is_estimator(y):
         y, solutions = None, y
     kind = _kind(X, y, solutions, parameters)
-    if kind == "problem":
-        others = (y, solutions, kernel, sample_weight, between or None, parameters or None)
-        if any(each is not None for each in others):
-            raise InputError(
-                "verify(problem, tol=...) judges what a cvxpy.Problem holds, and takes nothing else; numbers of your "
-                "own are judged by grade(problem, {'x': value}), and a claim by grade(problem, 'infeasible')"
-            )
-        return on_one_thread(_door(kind))(X, CERTIFY if tol is None else tol)
-    if kind == "arrays":
+    if kind in ("problem", "values", "arrays"):
         if any(each is not None for each in (kernel, sample_weight, between or None, parameters or None)):
             raise InputError(
-                "verify(qp, x, y, tol=...) judges a point of a QP and its multipliers, and takes nothing else"
+                "verify(problem, values, duals, tol=...), of a cvxpy.Problem or a QP, judges numbers or the claim "
+                "'infeasible' or 'unbounded', and takes nothing else"
             )
         tol = CERTIFY if tol is None else check_positive_number(tol, "tol")
-        return on_one_thread(_door(kind))(X, y, solutions, tol)
+        given = (X,) if kind == "problem" else (X, y, solutions)
+        return on_one_thread(_door(kind))(*given, tol)
     if not (between is None or isinstance(between, bool | np.bool_)):
         raise InputError(f"between must be True or False, got {between!r}")
     refuse_other_order(X, y)
@@ -215,7 +232,7 @@ def _kind(X: Any, y: Any, solutions: Any, parameters: Mapping[str, Any]) -> str:
     """The kind of what `verify` is given, as `_door` knows it: told by names, so that nothing is imported for it."""
     for kind, own in (("problem", ("cvxpy.problems.problem", "Problem")), ("arrays", ("paretoclf.problem.qp", "QP"))):
         if any((c.__module__, c.__name__) == own for c in type(X).__mro__):
-            return kind
+            return "values" if kind == "problem" and not (y is None and solutions is None) else kind
     return "of another code" if is_of_another(X, y, solutions, parameters) else "classifiers"
 
 
@@ -225,6 +242,10 @@ def _door(kind: str) -> Callable[..., Judged]:
         from paretoclf.checking.of_problem import judge_problem
 
         return judge_problem
+    if kind == "values":
+        from paretoclf.checking.of_values import judge_given
+
+        return judge_given
     if kind == "arrays":
         from paretoclf.checking.of_arrays import judge_arrays
 

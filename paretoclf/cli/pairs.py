@@ -18,6 +18,9 @@ from paretoclf.solve.judging.cone_proof import ProblemProof, is_problem
 #: What is claimed of a problem that has no solution.
 NONE = ("infeasible", "unbounded")
 
+#: Verdicts of `grade`, whose sentences say in short what is wrong with numbers that `verify` refutes.
+WRONG = ("infeasible", "not optimal", "wrong multipliers")
+
 NAME = "pairs"
 WORDS = "a list of (problem, solution)"
 
@@ -68,18 +71,17 @@ def judged(pair: Any, tol: float | None) -> tuple[str, str]:
             return _of_claim(claim, found)
         return _of_proof(found) if isinstance(found, ProblemProof) else _of_report(found)
     if is_claim:
-        problem.solve(solver="CLARABEL")
-        return _of_claim(claim, pc.verify(problem, **options))
+        return _of_claim(claim, pc.verify(*pair, **options))
     if claim is None:
         return _of_proof(pc.verify(problem, **options))
     if len(pair) > 3 or not isinstance(claim, Mapping):
         words = "values by variable (and multipliers by constraint), 'infeasible' or 'unbounded', or nothing"
         raise InputError(f"the solution of a cvxpy.Problem must be {words}, got {claim!r:.100}")
+    verdict, why = _of_proof(pc.verify(*pair, **options))
+    if verdict != "not optimal":
+        return verdict, why
     said = pc.grade(problem, claim, pair[2] if len(pair) > 2 else None, CERTIFY if tol is None else tol)
-    if said.verdict == "undecided" and said.proof.status in NONE:
-        return "not optimal", said.proof.explain()
-    verdict = {"right": "optimal", "undecided": "undecided"}.get(said.verdict, "not optimal")
-    return verdict, "" if verdict == "optimal" else said.sentence
+    return verdict, said.sentence if said.verdict in WRONG else why
 
 
 def _of_claim(claim: Any, found: ProblemProof) -> tuple[str, str]:

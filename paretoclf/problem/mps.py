@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from paretoclf.common.checks import Array
 from paretoclf.common.errors import InputError
 from paretoclf.common.quiet import quiet
-from paretoclf.problem.integers import without_integers
+from paretoclf.problem.integers import RELAX, without_integers
 from paretoclf.problem.moved_numbers import moved_number
 from paretoclf.problem.mps_text import LineError, Said, check_mps
 
@@ -111,6 +111,7 @@ def read_program(file: Path, moves: Mapping[str, str], integers: Any = None) -> 
     lp = model.lp_
     bounds = _bounds_of(lp, highspy, file, said, integers)
     found = _arrays(lp, model.hessian_, highspy, file, bounds, said)
+    found["integers"] = _fixed(lp, highspy, bounds[0], integers)
     if said is not None:
         found["maximise"] = bool(said.maximise)  # HiGHS takes some of the words for none
     moved = {name: moved_number(found, words) for name, words in moves.items()}
@@ -225,6 +226,13 @@ def _bounds_of(lp: Any, highspy: Any, file: Path, said: Said | None, integers: A
     own = without_integers([names[j] for j in whole], (low[whole], high[whole]), integers, is_bounded)
     low[whole], high[whole] = own
     return low, high
+
+
+def _fixed(lp: Any, highspy: Any, values: Array, integers: Any) -> dict[str, float | None]:
+    """Integers of a file and where they are fixed; None where they are relaxed."""
+    kinds = zip(lp.col_names_, lp.integrality_, values.tolist(), strict=False)  # of no integers nothing is said
+    whole = {name: value for name, kind, value in kinds if kind == highspy.HighsVarType.kInteger}
+    return dict.fromkeys(whole) if integers == RELAX else whole
 
 
 def _arrays(

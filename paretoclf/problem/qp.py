@@ -62,6 +62,9 @@ class QP:
         Names of the variables and of the rows, different ones in each; results then have a number for each. A variable
         and a row of one name are told apart as ``x:NAME`` and ``row:NAME`` there. Without names numbers are the entries
         of ``x`` and of ``y``.
+    integers : mapping of str to float or None, optional
+        Variables that are integers in what this program was made of, and where they are fixed; None of one that may be
+        any number between its bounds here. `from_file` says so, and `verify`.
 
     Raises
     ------
@@ -97,6 +100,7 @@ class QP:
     constant: float = 0.0
     maximise: bool = False
     names: Any = field(default=None, repr=False)
+    integers: Mapping[str, float | None] = field(default_factory=dict, repr=False, kw_only=True)
 
     def __post_init__(self) -> None:
         q = np.array(check_vector(self.q, np.size(self.q), "q"))
@@ -215,6 +219,9 @@ class QP:
         sense = ", maximised" if self.maximise else ""
         moving = f", moved by {', '.join(self.moves)}" if self.moves else ""
         kind = "QP" if self.P.nnz else "LP"
+        relaxed = sum(value is None for value in self.integers.values())
+        sense += f", {relaxed} integers relaxed" * bool(relaxed)
+        sense += f", {len(self.integers) - relaxed} integers fixed" * (relaxed < len(self.integers))
         return f"{kind}({n} variables, {m} rows, {int(self.equations.sum())} of them equations{sense}{moving})"
 
 

@@ -58,14 +58,3 @@ def test_results_of_statsmodels():
 def test_of_what_has_no_convex_problem_nothing_is_promised():
     with pytest.raises(pc.InputError, match=r"got DecisionTreeClassifier$"):
         pc.verify(A, Y, DecisionTreeClassifier().fit(A, Y))
-
-
-def test_values_that_were_set_by_hand():
-    x = cp.Variable(2, name="x")
-    problem = cp.Problem(cp.Minimize(cp.sum_squares(x)), [cp.sum(x) >= 1])
-    x.value = np.array([0.5, 0.5])
-    with pytest.raises(pc.InputError, match=r"judged by grade\(problem, {'x': value}\)"):
-        pc.verify(problem)
-    with pytest.raises(pc.InputError, match=r"judged by grade\(problem, {'x': value}\)"):
-        pc.verify(problem, {"x": [0.5, 0.5]})
-    assert pc.grade(problem, {"x": x.value}).verdict == "right"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -95,10 +96,21 @@ def test_a_claim_on_the_command_line(tmp_path, monkeypatch, capsys):
     assert main(["verify", "p.lp", "unbounded"]) == 1
 
 
-def test_numbers_beside_a_claim_are_refused():
-    """(1, 1, 1) proves that these rows contradict each other, and (1, 1, 0) does not: neither is judged."""
+def test_somebodys_proof_that_there_is_no_solution_is_judged_as_it_stands():
+    """(1, 1, 1) proves that these rows contradict each other, as -1 <= 0 is left of them; the others prove nothing."""
     qp = pc.QP(None, [0.0, 0.0], [[1.0, 1.0], [-1.0, 0.0], [0.0, -1.0]], None, [1.0, -2.0, 0.0])
-    for y in ([1, 1, 1], [1, 1, 0]):
-        with pytest.raises(pc.InputError, match="y must be left out beside the claim 'infeasible'"):
-            pc.verify(qp, "infeasible", y)
-    assert pc.verify(qp, "infeasible").status == "infeasible"
+    assert pc.verify(qp, "infeasible", [1, 1, 1]).status == "infeasible"
+    assert pc.verify(qp, "infeasible", {"y": [2, 2, 2]}).status == "infeasible"
+    for y, words in (
+        ([1, 1, 0], r"it has x\[1\] with the coefficient 1"),
+        ([-1, -1, -1], "multiplier of row 0 is -1 and must not be negative: the row has no lower side"),
+        ([0, 0, 0], "all are 0"),
+        ([1, 1, 1.001], r"x\[1\] with the coefficient -0.001"),
+    ):
+        found = pc.verify(qp, "infeasible", y)
+        assert found.status == "not optimal"
+        assert re.search(words, found.explain())
+    rising = pc.QP(None, [-1.0, 0.0], [[1.0, -1.0], [0.0, 1.0]], None, [1.0, np.inf])
+    assert pc.verify(rising, "unbounded", [1.0, 1.0]).status == "unbounded"
+    assert pc.verify(rising, "unbounded", [1.0, 0.5]).status == "not optimal"
+    assert pc.verify(qp, "unbounded", [1.0, 0.5]).status == "not optimal"

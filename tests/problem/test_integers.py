@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import LinearConstraint, milp
 
 import paretoclf as pc
+from paretoclf.checking.program_solutions import read_solution
 from paretoclf.cli import main
 from tests.problem.test_mps import FILE
 
@@ -90,6 +91,22 @@ def test_integers_of_markers_without_a_bound_are_not_relaxed(tmp_path):
     (tmp_path / "p.mps").write_text(FILE.replace("BOUNDS\n", "BOUNDS\n SC BND       X         3\n"))
     with pytest.raises(pc.InputError, match="got the semi-continuous X"):
         pc.QP.from_file(tmp_path / "p.mps", integers="relax")
+
+
+def test_verdicts_say_what_became_of_integers(file):
+    """The best integers are not optimal in the relaxation, and nobody is told that they are not the best integers."""
+    relaxed = pc.QP.from_file("mixed.lp", integers="relax")
+    values, _ = read_solution("mixed.csv", relaxed)
+    found = pc.verify(relaxed, values)
+    assert repr(relaxed).endswith(", 2 integers relaxed)")
+    assert repr(found).startswith("ProblemProof(not optimal of the relaxation to 1e-08")
+    assert "the integers a, b may be any numbers between their bounds" in found.explain()
+    fixed = pc.QP.from_file("mixed.lp", integers=values)
+    found = pc.verify(fixed, values)
+    assert found.passes()
+    assert repr(fixed).endswith(", 2 integers fixed)")
+    assert "This is with the integers fixed, a = " in found.explain()
+    assert "of the relaxation" in repr(pc.verify(relaxed, "infeasible"))
 
 
 def test_commands_say_what_became_of_integers(file, capsys):

@@ -281,8 +281,7 @@ def dual(problem: cp.Problem, names: Mapping[str, Any] | None = None, *, compile
     model = Model.of(problem, maximise=True, moving=False)
     if check_bool(compiled, "compiled"):
         model.check_parameters()
-        if problem.is_mixed_integer():
-            raise InputError("problem must be convex, got integer or boolean variables")
+        model.check_continuous()
         return Dual(problem, dual_of_compiled(model), {}, {}, _checked_names(names))
     arrays = _checked_names(names)
     return _of_parts(problem, parts_of(model, arrays), arrays)

@@ -57,6 +57,26 @@ def judge_infeasible(model: Model, tol: float) -> Judgement:
     return Judgement(False, f"Wrong: it is feasible, {point}.", proof)
 
 
+def judge_unbounded(model: Model, tol: float) -> Judgement:
+    """Whether the objective has no bound: a feasible point and a ray of the solver's, or a bound."""
+    proof = proved(model.problem, 0.01 * tol)
+    if proof.status == "infeasible":
+        return Judgement(False, f"Wrong: it is infeasible, and not unbounded: {_contradiction(proof)}.", proof)
+    bound = proof.lower if model.sense > 0 else proof.upper
+    if np.isfinite(bound):
+        return Judgement(False, f"Wrong: the objective is never {_side(model)} {bound:.6g}.", proof)
+    point = feasible_point(model) if proof.status == "unbounded" else None
+    if point is None:
+        return Judgement(None, "Undecided: neither a bound nor a feasible point with a ray is proved.", proof)
+    ray = proof.words.partition(": ")[2].rstrip(".")
+    return Judgement(True, f"Right: it is unbounded {_side(model)}, {point}, and {ray}.", proof)
+
+
+def _side(model: Model) -> str:
+    """On which side the objective may have no bound."""
+    return "below" if model.sense > 0 else "above"
+
+
 def judge_ray(model: Model, direction: Mapping[str, Any], tol: float) -> Judgement:
     """Whether the objective has no bound along a direction, from a feasible point."""
     proof = proved(model.problem, 0.01 * tol)
@@ -65,7 +85,7 @@ def judge_ray(model: Model, direction: Mapping[str, Any], tol: float) -> Judgeme
     along = f"along {_listed(direction)}"
     point = feasible_point(model)
     bound = proof.lower if model.sense > 0 else proof.upper
-    side = "below" if model.sense > 0 else "above"
+    side = _side(model)
     bounded = f"the objective is never {side} {bound:.6g}" if np.isfinite(bound) else ""
     if point is None:
         if bounded:
@@ -173,9 +193,9 @@ def _left(model: Model, point: FeasiblePoint, direction: Mapping[str, Any]) -> s
         worst = max(conditions, key=_violation, default=None)
         if worst is not None and _violation(worst) > _LEFT * max(point.missed, CERTIFY):
             by = float(np.max(np.abs(worst.slack) if worst.equation else -worst.slack))
-            return f"{worst.name} is violated by {by:.4g} {_times(step)} from {point.told}"
+            return f"{worst.name} is violated by {by:.4g}, {_times(step)} from {point.told}"
         if not np.isfinite(value):
-            return f"the objective is not defined {_times(step)} from {point.told}"
+            return f"the objective is not defined, {_times(step)} from {point.told}"
         if model.sense * (value - begin) > _ROUNDING * max(abs(value), abs(begin)):
             moves = "rises" if model.sense > 0 else "falls"
             return f"the objective {moves}: it is {begin:.6g} at {point.told}, and {value:.6g} {_times(step)}"

@@ -63,7 +63,9 @@ class Grade:
         Whether each is right, for who counts points; None where it is undecided, or no multipliers were given. A claim
         counts as values.
     proof : ProblemProof
-        The proof of the values, or of the claim. Multipliers in it are the solver's, and none of an answer.
+        The proof of the values, or of the claim: what `verify` says of them at the same tolerance, by the objective and
+        the constraints alone. A grade is stricter: it compares the entries, too, and multipliers, of which the proof
+        says nothing.
     """
 
     verdict: Verdict
@@ -220,6 +222,7 @@ def _of_claim(problem: cp.Problem, claim: Any, ray: Mapping[Any, Any] | None, to
     """The grade of a claim that there is no solution."""
     model = Model.of(problem, maximise=True, moving=False)
     model.check_parameters()
+    model.check_continuous()
     if ray is None:
         if claim != "infeasible":
             raise InputError(f"values must be a dict, or 'infeasible', got {claim!r:.200}; give ray= of one unbounded")
@@ -240,6 +243,7 @@ def _of_numbers(problem: cp.Problem, values: Any, duals: Mapping[Any, Any] | Non
     if isinstance(values, Mapping) and isinstance(duals, Mapping):
         problem, values, duals = _with_attributes(problem, values, duals)
     model = Model.of(problem, maximise=True)
+    model.check_continuous()
     given = _named(values, model.variables, "values", "variables")
     multipliers = None if duals is None else _named(duals, model.constraints, "duals", "constraints")
     own = cp.Problem(problem.objective, problem.constraints)  # its status and value are not those of the user's

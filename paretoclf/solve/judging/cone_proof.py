@@ -72,6 +72,8 @@ class ProblemProof:
         Tolerance of the verdict.
     dual : float
         How far multipliers that were given with the point are from those of any optimum; 0 where none were.
+    of : str
+        What was judged in place of a problem with integers, such as ``"the relaxation"``.
     """
 
     status: str
@@ -84,6 +86,7 @@ class ProblemProof:
     words: str = ""
     tol: float = CERTIFY
     dual: float = 0.0
+    of: str = ""
 
     def passes(self) -> bool:
         """Whether the point is proved optimal to ``tol``, and multipliers that were given with it."""
@@ -111,7 +114,8 @@ class ProblemProof:
         tol = self.tol if tol is None else tol
         said = f"{self.certificate.explain(tol)}{self._beside(tol)}"
         if self.dual > tol:
-            wrong = f"Not optimal: wrong dual, multipliers that were given are off by {self.dual:.1e} of their terms."
+            by = f", multipliers that were given are off by {self.dual:.1e} of their terms" * (self.dual < np.inf)
+            wrong = f"Not optimal: wrong dual{by}."
             said = f"Of the point alone: {said} Of both: {wrong}"
         elif not self.dual <= tol:
             said += " Undecided: the multipliers could not be judged."
@@ -129,9 +133,15 @@ class ProblemProof:
         return f" By other points the optimal value is proved to lie in [{self.lower:.10g}, {self.upper:.10g}]."
 
     def __repr__(self) -> str:
-        at = "" if self.certificate is None else f" to {self.tol:.0e}"
+        at = "" if self.certificate is None else f" to {self.tol:.0e}{self._found()}"
         why = ": wrong dual" if self._wrong_dual else ""
-        return f"ProblemProof({self.status}{at}{why}, value in [{self.lower:.10g}, {self.upper:.10g}])"
+        of = f" of {self.of}" if self.of else ""
+        return f"ProblemProof({self.status}{of}{at}{why}, value in [{self.lower:.10g}, {self.upper:.10g}])"
+
+    def _found(self) -> str:
+        """Say to how much a point is optimal, where that is less than what certificates allow by default."""
+        off_by = self.certificate.off_by if self.certificate else 0.0
+        return f", off by {off_by:.1e}" if off_by > CERTIFY and np.isfinite(off_by) else ""
 
 
 def is_problem(given: Any) -> bool:
@@ -154,8 +164,9 @@ def certify_problem(
     Parameters
     ----------
     problem : cvxpy.Problem
-        A convex problem that was solved, by whatever solver. For a maximisation bounds and values have the signs that
-        they have for the user; its multipliers those that CVXPY gives them, of minus the objective.
+        A convex problem that was solved, by whatever solver, or whose variables were given values. For a maximisation
+        bounds and values have the signs that they have for the user; its multipliers those that CVXPY gives them, of
+        minus the objective.
     tol : float
         Tolerance of the verdict.
     more : callable, optional
@@ -192,14 +203,13 @@ def certify_problem(
         raise InputError(f"problem must be a cvxpy.Problem, got {problem!r:.200}")
     model = Model.of(problem, maximise=True, moving=False)
     model.check_parameters()
-    if problem.is_mixed_integer():
-        raise InputError("problem must be convex, got integer or boolean variables")
+    model.check_continuous()
     if not model.variables:
         raise InputError("problem must have variables, got none")
-    if problem.status is None:
+    if problem.status is None and any(held(variable) is None for variable in model.variables.values()):
         raise InputError(
-            "problem must be solved first: call problem.solve(); values that were set by hand are judged by "
-            "grade(problem, {'x': value})"
+            "problem must be solved first: call problem.solve(); or give every variable a value, or verify(problem, "
+            "{'x': value}) its own"
         )
     compiled = _compile(model)
     compiled.check_convex(np.inf)

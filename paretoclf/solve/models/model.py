@@ -92,6 +92,15 @@ class Model:
                 "what is a function of them a cvxpy.CallbackParam"
             )
 
+    def check_continuous(self) -> None:
+        """InputError if a variable is integer or boolean."""
+        for name, variable in self.variables.items():
+            if variable.attributes["integer"] or variable.attributes["boolean"]:
+                raise InputError(
+                    f"problem must be convex, got the integer or boolean variable {name}; an answer would be of its "
+                    f"relaxation: ask for that with a plain cp.Variable and its bounds, or fix one by {name} == value"
+                )
+
 
 @dataclass(frozen=True)
 class Point:

@@ -341,9 +341,8 @@ def _model_of(problem: Any, moving: Any, kept: Values | None = None) -> Model:
     not move is a number.
     """
     model = Model.of(with_numbers(problem, moving, kept), maximise=True, forms=True)
+    model.check_continuous()
     for name, variable in model.variables.items():
-        if variable.attributes["integer"] or variable.attributes["boolean"]:
-            raise InputError(f"problem must be convex, got the integer or boolean variable {name}")
         if variable.is_complex():
             raise InputError(f"problem must be real, got the complex variable {name}: write its two parts")
     if not model.variables:

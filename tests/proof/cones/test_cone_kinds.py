@@ -247,8 +247,8 @@ def test_what_cannot_be_certified_is_said_in_one_line():
         pc.verify(cp.Problem(cp.Minimize(cp.sum_squares(x)), [x >= 1]))
     with pytest.raises(pc.InputError, match="must be convex by CVXPY's rules"):
         pc.verify(cp.Problem(cp.Minimize(-cp.sum_squares(x)), [x >= 1]))
-    with pytest.raises(pc.InputError, match="got integer or boolean variables"):
-        pc.verify(cp.Problem(cp.Minimize(cp.sum(cp.Variable(2, integer=True)))))
+    with pytest.raises(pc.InputError, match=r"got the integer or boolean variable n; .* by n == value"):
+        pc.verify(cp.Problem(cp.Minimize(cp.sum(cp.Variable(2, integer=True, name="n")))))
     with pytest.raises(pc.InputError, match=r"problem must be a cvxpy\.Problem, got str"):
         pc.verify("x")
     with pytest.raises(pc.InputError, match="kind must be one of"):
