@@ -48,6 +48,7 @@ from .solve.duals.strong_duality import StrongDuality as StrongDuality
 from .solve.duals.weak_duality import WeakDuality as WeakDuality
 from .solve.grading.grading import Grade as Grade
 from .solve.grading.homework import DualGrade as DualGrade
+from .solve.grading.kkt import KKTTable as KKTTable
 from .solve.judging.cone_proof import ProblemProof as ProblemProof
 from .solve.models.statement import Statement as Statement
 from .solve.sweep import Sweep as Sweep

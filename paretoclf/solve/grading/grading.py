@@ -18,9 +18,10 @@ Where neither is proved, optima (or multipliers) may be many, and the answer is 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -32,11 +33,12 @@ from paretoclf.problem.qp import QP
 from paretoclf.proof.verdicts.evidence import Condition
 from paretoclf.solve.grading.claims import Judgement, judge_infeasible, judge_ray
 from paretoclf.solve.grading.homework import DualGrade, grade_dual
+from paretoclf.solve.grading.kkt import KKTTable, kkt_table
 from paretoclf.solve.judging.cone_proof import ProblemProof, certify_problem, refuse_not_convex
 from paretoclf.solve.judging.primal_and_dual import evaluate, held
 from paretoclf.solve.models.attributes import attribute_constraints, bounded_entries, written_out
 from paretoclf.solve.models.lazily import cp
-from paretoclf.solve.models.model import Model, conic_settings, dense, without_values
+from paretoclf.solve.models.model import Model, conic_settings, dense, having, without_values
 
 Verdict = Literal["right", "infeasible", "not optimal", "wrong multipliers", "wrong claim", "undecided"]
 
@@ -73,9 +75,40 @@ class Grade:
     values: bool | None
     multipliers: bool | None
     proof: ProblemProof = field(repr=False)
+    _conditions: Callable[[], KKTTable] | None = field(default=None, repr=False, compare=False)
 
     def __str__(self) -> str:
         return self.sentence
+
+    def kkt(self) -> KKTTable:
+        """Tabulate the conditions of Karush, Kuhn and Tucker at the values and multipliers of the answer.
+
+        They are looked at as they are, beside no solution: a row for each constraint has primal feasibility, dual
+        feasibility and complementary slackness, one for each variable stationarity of the Lagrangian, each with by how
+        much it fails.
+
+        Raises
+        ------
+        InputError
+            If the answer has no multipliers.
+
+        Examples
+        --------
+        >>> import cvxpy as cp
+        >>> import paretoclf as pc
+        >>> x = cp.Variable(2, name="x")
+        >>> low = (x[0] >= 0.75).set_label("low")
+        >>> exercise = cp.Problem(cp.Minimize(cp.sum_squares(x)), [(cp.sum(x) == 1).set_label("mass"), low])
+        >>> pc.grade(exercise, {"x": [0.75, 0.25]}, {"mass": -0.5, "low": 2}).kkt()
+                    primal feasibility  dual feasibility  complementary slackness  stationarity
+        mass                       0                 -                        -             -
+        low                        0                 0                        0             -
+        x                          -                 -                        -             1 *
+        Stationarity of x[0] fails by 1 (0.33 of its terms); the others hold to 1e-03.
+        """
+        if self._conditions is None:
+            raise InputError("the answer must have values and multipliers: grade(problem, values, duals).kkt()")
+        return self._conditions()
 
 
 @overload
@@ -125,12 +158,14 @@ def grade(
         constraints are proved to contradict each other, and wrong if there is a feasible point.
     duals : dict from cvxpy.Constraint or str to number or array, optional
         By the constraints, or by their labels (``constraint k`` without one), with the signs of CVXPY; those of what
-        attributes of variables say may be given, too, as ``x: nonneg``, ``x: upper bound``, ``M: PSD``. The Lagrangian
-        of a minimisation is the objective plus multiplier times (left - right) of ``left <= right`` and ``left ==
-        right``, (right - left) of ``left >= right``; that of a maximisation has minus the objective.
+        attributes of variables say may be given, too, as ``x: nonneg``, ``x: upper bound``, ``M: PSD``. Those of signs,
+        ``x >= 0``, may be left out: then there must be some that go with the others. The Lagrangian of a minimisation
+        is the objective plus multiplier times (left - right) of ``left <= right`` and ``left == right``, (right - left)
+        of ``left >= right``; that of a maximisation has minus the objective.
     tol : float
         What counts, relative to the terms, and of an entry to the largest of its variable (or half a unit of its last
-        digit that counts): by default three digits, so that answers rounded to four are right.
+        digit that counts): by default three digits, so that answers rounded to four are right. Numbers that are those
+        of an optimum, rounded to these digits, are right whatever they violate.
     dual : cvxpy.Problem, optional
         In place of values: somebody's dual. It must have the other sense and the same value, by proved bounds of both,
         and never pass the primal. That is no proof that it is the dual, and is not said to be. Parameters are the same
@@ -245,7 +280,7 @@ def _of_numbers(problem: cp.Problem, values: Any, duals: Mapping[Any, Any] | Non
     model = Model.of(problem, maximise=True)
     model.check_continuous()
     given = _named(values, model.variables, "values", "variables")
-    multipliers = None if duals is None else _named(duals, model.constraints, "duals", "constraints")
+    multipliers = None if duals is None else _named(duals, model.constraints, "duals", "constraints", _signs(model))
     own = cp.Problem(problem.objective, problem.constraints)  # its status and value are not those of the user's
     with _kept(model):
         try:
@@ -260,11 +295,25 @@ def _of_numbers(problem: cp.Problem, values: Any, duals: Mapping[Any, Any] | Non
         exercise = _Exercise(model, own, reference, solved, tol)
         shaped = {name: _shaped(name, value, reference[name]) for name, value in given.items()}
         hand = {name: _shaped(name, value, reference[name]) for name, value in (multipliers or {}).items()}
-        lagrangian = None if multipliers is None else _of_multipliers(exercise, hand)
+        only_signs_left_out = multipliers == {} and model.constraints
+        lagrangian = None if multipliers is None or only_signs_left_out else _of_multipliers(exercise, hand)
         for name, value in shaped.items():
             model.variables[name].save_value(value)
         proof = _without_their_multipliers(certify_problem(own, tol))
-        return _graded(exercise, shaped, lagrangian, proof, _unused({**shaped, **hand}, exercise) if hand else "")
+        found = _graded(exercise, shaped, lagrangian, proof, _unused({**shaped, **hand}, exercise) if hand else "")
+        return found if lagrangian is None else replace(found, _conditions=_looked_at(exercise, {**shaped, **hand}))
+
+
+def _looked_at(exercise: _Exercise, numbers: Mapping[str, Any]) -> Callable[[], KKTTable]:
+    """Return what tabulates the conditions at these numbers, and at the values that parameters have now."""
+    model = exercise.model
+    parameters = {parameter: parameter.value for parameter in model.problem.parameters()}
+
+    def conditions() -> KKTTable:
+        with having(parameters), _kept(model):
+            return kkt_table(model, numbers, model.constraints.keys() - numbers.keys(), exercise.tol)
+
+    return conditions
 
 
 def _without_their_multipliers(proof: ProblemProof) -> ProblemProof:
@@ -353,26 +402,50 @@ def _graded(
     right = {"optimal": True, "not optimal": False}.get(proof.status)
     multipliers = None if lagrangian is None else lagrangian.right
     wrong = _of_values(exercise, proof, values, right)
-    if wrong is not None:
+    rounded = None if wrong is None or right is None else _digits_given(exercise, values)
+    if wrong is not None and not (rounded and rounded.enough):
         verdict, sentence = wrong
+        sentence += f"; to {rounded.words} the values are those of an optimum" if rounded else ""
         known = None if right is None else False
         more = "; the multipliers are right" if known is False and multipliers else ""
         more += f"; {unused}" if verdict == "not optimal" and unused else ""
         return Grade(verdict, f"{sentence}{more}.", known, multipliers, proof)
-    at = _optimal_in_words(exercise, proof, values)
+    at = f"Right: {_optimal_in_words(exercise, proof, values)}"
+    if rounded:
+        at = f"Right to the digits given: an optimum has these values to {rounded.words} ({_as_they_stand(proof)})"
     if lagrangian is None:
-        return Grade("right", f"Right: {at}.", True, None, proof)
+        return Grade("right", f"{at}.", True, None, proof)
     if multipliers:
-        return Grade("right", f"Right: {at}, and the multipliers prove it{lagrangian.words}.", True, True, proof)
+        return Grade("right", f"{at}, and the multipliers prove it{lagrangian.words}.", True, True, proof)
     if multipliers is None:
-        said = f"Undecided: {at}, but of the multipliers nothing is proved."
+        said = f"Undecided: {at.removeprefix('Right: ')}, but of the multipliers nothing is proved."
         return Grade("undecided", said, True, None, proof)
     said = f"Wrong multipliers: the values are optimal, but {lagrangian.words}."
     return Grade("wrong multipliers", said, True, False, proof)
 
 
-def _named(given: Mapping[Any, Any], known: Mapping[str, Any], argument: str, what: str) -> dict[str, Any]:
-    """Answers by name, for every name that there is; a variable or constraint itself stands for its name."""
+def _signs(model: Model) -> list[str]:
+    """Constraints on the sign of a variable or of some of its entries, ``x >= 0``: of their multipliers nobody asks."""
+    found = []
+    for name, constraint in model.constraints.items():
+        if isinstance(constraint, cp.constraints.Inequality):
+            nothing = [isinstance(arg, cp.Constant) and not np.any(dense(arg.value)) for arg in constraint.args]
+            if any(nothing) and any(map(_is_entries, constraint.args)):
+                found.append(name)
+    return found
+
+
+def _is_entries(expression: Any) -> bool:
+    """Whether an expression is a variable or some of its entries, with either sign."""
+    if type(expression).__name__ in ("index", "special_index", "NegExpression", "Promote"):
+        return _is_entries(expression.args[0])
+    return isinstance(expression, cp.Variable)
+
+
+def _named(
+    given: Mapping[Any, Any], known: Mapping[str, Any], argument: str, what: str, spared: Collection[str] = ()
+) -> dict[str, Any]:
+    """Answers by name, for every name but those spared; a variable or constraint itself stands for its name."""
     if not isinstance(given, Mapping):
         raise InputError(f"{argument} must be a dict by the {what} or their names, got {given!r:.200}")
     own = {id(part): name for name, part in known.items()}
@@ -381,11 +454,14 @@ def _named(given: Mapping[Any, Any], known: Mapping[str, Any], argument: str, wh
     if twice:
         raise InputError(f"{argument} must have each of the {what} once: {twice[0]} is given twice")
     given = dict(zip(names, given.values(), strict=True))
-    odd = [name for name in (*known, *given) if name not in given or name not in known]
+    odd = [name for name in (*known, *given) if name not in known or (name not in given and name not in spared)]
     if odd:
         is_wrong = "is missing" if odd[0] in known else "is none"
-        raise InputError(f"{argument} must have all {what}, {', '.join(known)}: {odd[0]} {is_wrong}")
-    return {name: given[name] for name in known}
+        is_wrong += f', add {{"{odd[0]}": ...}}' if argument == "duals" and odd[0] in known else ""
+        spared_ones = f" (but {' and '.join(spared)} may be left out)" if spared else ""
+        listed = f"{', '.join(known)}{spared_ones}"
+        raise InputError(f"{argument} must have all {what}, {listed}: {odd[0]} {is_wrong}")
+    return {name: given[name] for name in known if name in given}
 
 
 def _shaped(name: str, value: Any, like: Any) -> Any:
@@ -475,6 +551,51 @@ class _Entry:
         return f"{self.name}{list(self.index) if self.index else ''}"
 
 
+@dataclass(frozen=True)
+class _Rounding:
+    """Digits that an answer has in common with an optimum: how many, in words, and whether that is as many as count."""
+
+    words: str
+    enough: bool
+
+
+#: Digits of numbers that somebody rounded are at most so many, and at least two.
+_FEW_DIGITS = 9
+
+
+def _digits_given(exercise: _Exercise, answers: Mapping[str, Any]) -> _Rounding | None:
+    """Whether the solver's numbers, rounded as an answer is written, are the answer; None if not.
+
+    It may be written to so many digits, or to so many decimals: a zero at the end is not to be seen in a number, so
+    that the longest of them says how many.
+    """
+    if not _is_exact(exercise.solved):
+        return None
+    given, own, counts = [], [], []
+    floor = _floor(exercise, answers)
+    for name, answer in answers.items():
+        for part, solvers in zip(_parts(answer), _parts(exercise.reference[name]), strict=True):
+            if np.iscomplexobj(part):
+                return None
+            given.append(np.ravel(part))
+            own.append(np.ravel(solvers))
+            counts.append(np.ravel(_allowed(np.asarray(solvers), _largest_part(answers[name]), exercise.tol, floor)))
+    numbers, apart = np.concatenate(given), np.abs(np.concatenate(given) - np.concatenate(own))
+    spelled = [Decimal(repr(float(number))).normalize() for number in numbers if number]
+    digits = max((len(each.as_tuple().digits) for each in spelled), default=0)
+    decimals = max((-int(each.as_tuple().exponent) for each in spelled), default=0)
+    if not 2 <= digits <= _FEW_DIGITS:
+        return None
+    sizes = np.maximum(np.abs(numbers), np.finfo(float).tiny)
+    of_digits = np.where(numbers == 0.0, 0.0, 0.5 * 10.0 ** (np.floor(np.log10(sizes)) - digits + 1))
+    of_decimals = np.full(numbers.size, 0.5 * 10.0**-decimals)
+    for count, unit, allowed in ((digits, "digit", of_digits), (decimals, "decimal", of_decimals)):
+        if (apart <= allowed * (1.0 + 1e-9) + floor).all():
+            words = f"{_WORDS.get(count, count)} {unit}{'s' if count != 1 else ''}"
+            return _Rounding(words, bool((allowed <= np.concatenate(counts)).all()))
+    return None
+
+
 def _entries_off(name: str, given: Any, reference: Any, tol: float, floor: float = 0.0) -> list[_Entry]:
     """Entries that are not the solver's to the digits that count, those that are off by most of these first.
 
@@ -482,14 +603,10 @@ def _entries_off(name: str, given: Any, reference: Any, tol: float, floor: float
     all are 0, the floor.
     """
     parts = [tuple(map(np.asarray, pair)) for pair in zip(_parts(given), _parts(reference), strict=True)]
-    largest = max(float(np.max(np.abs(own), initial=0.0)) for _, own in parts)
-    digits = max(1, round(-np.log10(tol)))
+    largest = _largest_part(reference)
     found = list[tuple[float, _Entry]]()
     for k, (answer, own) in enumerate(parts):
-        size = np.maximum(np.abs(own) * (1.0 + 0.5 * tol), np.finfo(float).tiny)  # .9999 is 1.00
-        unit = 10.0 ** (np.floor(np.log10(size)) - digits + 1)
-        allowed = np.maximum(max(tol * largest, floor), 0.5 * unit * (1.0 + 1e-9))
-        apart = np.abs(np.subtract(answer, own)) / allowed
+        apart = np.abs(np.subtract(answer, own)) / _allowed(own, largest, tol, floor)
         for index in np.argwhere(apart > 1.0):
             place = tuple(index.tolist())
             part = k if isinstance(reference, list) else None
@@ -497,13 +614,30 @@ def _entries_off(name: str, given: Any, reference: Any, tol: float, floor: float
     return [entry for _, entry in sorted(found, key=lambda each: -each[0])]
 
 
+def _allowed(own: Any, largest: float, tol: float, floor: float) -> Any:
+    """The distance from entries of a solver at which those of an answer have the digits that count."""
+    digits = max(1, round(-np.log10(tol)))
+    size = np.maximum(np.abs(own) * (1.0 + 0.5 * tol), np.finfo(float).tiny)  # .9999 is 1.00
+    unit = 10.0 ** (np.floor(np.log10(size)) - digits + 1)
+    return np.maximum(max(tol * largest, floor), 0.5 * unit * (1.0 + 1e-9))
+
+
+def _largest_part(value: Any) -> float:
+    """The largest entry of a value."""
+    return max(float(np.max(np.abs(part), initial=0.0)) for part in _parts(value))
+
+
 def _off(exercise: _Exercise, answers: Mapping[str, Any]) -> list[_Entry]:
     """Entries of answers that are not the solver's; of complex ones none is looked at."""
     reference = {name: exercise.reference[name] for name in answers}
     real = {name: own for name, own in reference.items() if not any(map(np.iscomplexobj, _parts(own)))}
-    sizes = [float(np.max(np.abs(part), initial=0.0)) for own in real.values() for part in _parts(own)]
-    floor = _SOLVED * max(sizes, default=0.0)
+    floor = _floor(exercise, real)
     return [e for name, own in real.items() for e in _entries_off(name, answers[name], own, exercise.tol, floor)]
+
+
+def _floor(exercise: _Exercise, names: Iterable[str]) -> float:
+    """The size that a solver leaves of a number that is 0, by the largest of those with these names."""
+    return _SOLVED * max((_largest_part(exercise.reference[name]) for name in names), default=0.0)
 
 
 #: What a solver leaves of a number that is 0, relative to the largest that it found.
@@ -578,7 +712,7 @@ def _at(shape: tuple[int, ...], entry: _Entry, u: Any) -> Any:
 def _of_multipliers(exercise: _Exercise, hand: Mapping[str, Any]) -> _Proving:
     """Verdict on multipliers beside optimal values."""
     numbers = {**exercise.reference, **hand}
-    missed = _missed(exercise.model, numbers, exercise.tol)
+    missed = _missed(exercise.model, numbers, exercise.tol, exercise.model.constraints.keys() - hand.keys())
     if missed is None:
         return _Proving(None, "")
     wrong = missed
@@ -588,13 +722,18 @@ def _of_multipliers(exercise: _Exercise, hand: Mapping[str, Any]) -> _Proving:
         if _multiplier_proved_wrong(exercise, entry, box):
             wrong = f"the multiplier of {entry} {entry.words}"
             break
+    if missed and (rounded := _digits_given(exercise, hand)) and rounded.enough:
+        return _Proving(True, f", to the digits given: optimal ones have these numbers to {rounded.words}")
     if wrong:
         return _Proving(False, _slip(hand, exercise.reference, "the multiplier of ") or wrong)
     return _Proving(True, f" to {exercise.digits} of the value" if off else "")
 
 
-def _missed(model: Model, numbers: Mapping[str, Any], tol: float) -> str | None:
+def _missed(model: Model, numbers: Mapping[str, Any], tol: float, left_out: Set[str] = frozenset()) -> str | None:
     """Reason why multipliers are wrong beside optimal values: an empty text if they are right, None if undecided.
+
+    The Lagrangian has no terms of the signs that are left out: it must be least where these hold. Then they have
+    multipliers that go with the others, as they are affine.
 
     They are optimal if their signs are right, those of constraints with room are 0, and the Lagrangian is least at the
     optimal values. It is convex, so a small box around these decides; what can be won in it is measured by what the
@@ -611,13 +750,15 @@ def _missed(model: Model, numbers: Mapping[str, Any], tol: float) -> str | None:
         if isinstance(constraint, cp.constraints.PSD) and _skew(numbers[name]) > tol:
             return f"the multiplier of {name} must be symmetric"
     objective = model.sense * model.problem.objective.expr
-    terms = [_term(constraint, numbers[name]) for name, constraint in model.constraints.items()]
+    priced_ones = {name: c for name, c in model.constraints.items() if name not in left_out}
+    terms = [_term(constraint, numbers[name]) for name, constraint in priced_ones.items()]
     if any(term is None for term in terms) or any(v.is_complex() for v in model.variables.values()):
         return None
     box, radius = _box(model, numbers)
     priced = sum(terms, cp.Constant(0.0))
     won = sum(_won(part, box, model, numbers) for part in (objective, priced))
     size = BOX * radius + won
+    box = [*box, *(constraint for name, constraint in model.constraints.items() if name in left_out)]
     both = cp.Problem(cp.Minimize(objective + priced), box)
     here = _value_at(both.objective.expr, model, numbers)
     _solve(both)
@@ -630,7 +771,9 @@ def _missed(model: Model, numbers: Mapping[str, Any], tol: float) -> str | None:
         name: _won(both.objective.expr, _alone(name, box, model, numbers), model, numbers) for name in model.variables
     }
     where = " and ".join(name for name, fall in falls.items() if fall > tol * size)
-    return f"the Lagrangian is not stationary {f'in {where} ' if where else ''}at the optimum"
+    at = f"stationary {f'in {where} ' if where else ''}at the optimum"
+    signs = " and ".join(name for name in model.constraints if name in left_out)
+    return f"no multipliers of {signs} make the Lagrangian {at}" if signs else f"the Lagrangian is not {at}"
 
 
 def _skew(matrix: Any) -> float:
@@ -745,6 +888,13 @@ def _optimal_in_words(exercise: _Exercise, proof: ProblemProof, values: Mapping[
     of_value = bool(_off(exercise, values))
     how_far = f" to {exercise.digits}{' of the value' if of_value else ''}" if of_value or violated else ""
     return f"the values are optimal{how_far} ({value})"
+
+
+def _as_they_stand(proof: ProblemProof) -> str:
+    """The value of rounded numbers, and what they violate."""
+    assert proof.certificate is not None
+    violated = _violation(proof)
+    return f"as they stand, the value is {proof.certificate.primal_value:.6g}{f' and {violated}' if violated else ''}"
 
 
 def _violation(proof: ProblemProof) -> str:

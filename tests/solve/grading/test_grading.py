@@ -617,3 +617,76 @@ def test_a_value_beyond_a_bound_is_told_by_the_name_of_the_attribute():
     problem, values, _ = bounded()
     assert "box: upper bound is violated by 1" in str(pc.grade(problem, {**values, "box": [2, 1, 1]}))
     assert "P: PSD is violated by 1" in str(pc.grade(problem, {**values, "P": [[1, 2], [2, 1]]}))
+
+
+# --- Signs that are left out, and rounded numbers ---------------------------------------------------------------------
+
+
+def diet(prices=(3, 2)):
+    x = cp.Variable(2, name="x")
+    protein, fibre = (2 * x[0] + x[1] >= 8).set_label("protein"), (x[0] + 2 * x[1] >= 7).set_label("fibre")
+    return cp.Problem(cp.Minimize(np.array(prices) @ x), [protein, fibre, (x >= 0).set_label("signs")])
+
+
+@pytest.mark.parametrize(
+    ("prices", "x", "protein", "fibre", "verdict"),
+    [
+        ((3, 2), [3, 2], 4 / 3, 1 / 3, "right"),  # the reduced costs are 0
+        ((3, 2), [3, 2], 1.5, 0, "wrong multipliers"),  # of bread 1/2, and bread is eaten
+        ((3, 9), [7, 0], 0, 3, "right"),  # of bread 3, and none is eaten
+        ((3, 9), [7, 0], 0, 4, "wrong multipliers"),  # of beans -1
+        ((3, 9), [7, 0], 0, 2, "wrong multipliers"),  # of beans 1, and they are eaten
+    ],
+)
+def test_multipliers_of_signs_may_be_left_out(prices, x, protein, fibre, verdict):
+    said = pc.grade(diet(prices), {"x": x}, {"protein": protein, "fibre": fibre})
+    assert (said.verdict, said.values) == (verdict, True)
+    assert said.multipliers is (verdict == "right")
+    if verdict != "right":
+        assert "no multipliers of signs make the Lagrangian stationary in x" in said.sentence
+
+
+def test_only_signs_may_be_left_out():
+    with pytest.raises(pc.InputError, match=r'signs may be left out\): fibre is missing, add \{"fibre": ...\}'):
+        pc.grade(diet(), {"x": [3, 2]}, {"protein": 4 / 3})
+    x = cp.Variable(name="x")
+    bounded = cp.Problem(cp.Minimize(x), [(x >= 2).set_label("least")])
+    with pytest.raises(pc.InputError, match="least is missing"):
+        pc.grade(bounded, {"x": 2}, {})
+    signed = cp.Problem(cp.Minimize(cp.square(x - 1)), [(-x <= 0).set_label("sign")])
+    assert pc.grade(signed, {"x": 1}, {}).multipliers is None
+
+
+def steep():
+    """The optimum solves 300 a - 299 b = 1 and a + 2 b = 100: (29902, 29999) / 899."""
+    x = cp.Variable(2, name="x")
+    rows = [(300 * x[0] - 299 * x[1] == 1).set_label("eq"), (x[0] + 2 * x[1] >= 100).set_label("need")]
+    return cp.Problem(cp.Minimize(3 * x[0] + x[1]), rows)
+
+
+@pytest.mark.parametrize(
+    ("x", "verdict", "words"),
+    [
+        ([33.26, 33.37], "right", "Right to the digits given: an optimum has these values to four digits (as they"),
+        ([33.2614, 33.3693], "right", "Right: "),
+        ([33, 33], "infeasible", "; to two digits the values are those of an optimum."),
+        ([33.36, 33.27], "infeasible", "violated by 59.27"),
+        ([33.25, 33.37], "infeasible", "violated by 3.6"),
+        ([33.2514, 33.3693], "infeasible", "violated by "),
+    ],
+)
+def test_rounded_values_are_told_from_wrong_ones(x, verdict, words):
+    said = pc.grade(steep(), {"x": x})
+    assert said.verdict == verdict
+    assert words in said.sentence
+    assert ("to two digits" in said.sentence) == (x == [33, 33])
+
+
+def test_rounded_multipliers_are_told_from_wrong_ones():
+    """The prices are (5, -297) / 899 and 1196 / 899: u + 300 v = 3 and 2 u - 299 v = 1."""
+    x, (v, u) = [33.3, 33.4], (5 / 899, 1197 / 899)
+    assert np.allclose([u + 300 * v, 2 * u - 299 * v], [3, 1])
+    rounded = pc.grade(steep(), {"x": [33.26, 33.37]}, {"eq": float(f"{-v:.3g}"), "need": float(f"{u:.3g}")})
+    assert rounded.multipliers is True
+    wrong = pc.grade(steep(), {"x": x}, {"eq": float(f"{-v:.3g}"), "need": float(f"{u - 0.02:.3g}")})
+    assert wrong.multipliers is False

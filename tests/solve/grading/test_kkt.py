@@ -1,0 +1,132 @@
+"""Conditions one by one, beside gradients and least subgradients in closed form."""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import paretoclf as pc
+
+ROWS = np.random.default_rng(5)
+
+
+def table_of(problem, values, duals, **options):
+    return pc.grade(problem, values, duals, **options).kkt()
+
+
+def of(table, condition, name):
+    return next(each for each in table.residuals if (each.condition, each.of) == (condition, name))
+
+
+def by(table, condition, name):
+    return of(table, condition, name).by
+
+
+def split():
+    x = cp.Variable(2, name="x")
+    mass, low = (cp.sum(x) == 1).set_label("mass"), (x[0] >= 0.75).set_label("low")
+    return cp.Problem(cp.Minimize(cp.sum_squares(x)), [mass, low])
+
+
+@pytest.mark.parametrize(
+    ("x", "mass", "low", "fails"),
+    [
+        ([0.75, 0.25], -0.5, 1, {}),
+        ([0.75, 0.25], -0.5, 2, {("stationarity", "x[0]"): 1}),
+        ([0.5, 0.5], -1, 0, {("primal feasibility", "low"): 0.25}),
+        ([1, 0], 0, 2, {("complementary slackness", "low"): 0.5}),
+        ([1, 0.5], -1, -1, {("primal feasibility", "mass"): 0.5, ("dual feasibility", "low"): 1,
+                            ("complementary slackness", "low"): 0.25, ("stationarity", "x[0]"): 2}),
+    ],
+)  # fmt: skip
+def test_it_is_said_which_condition_fails_and_by_how_much(x, mass, low, fails):
+    table = table_of(split(), {"x": x}, {"mass": mass, "low": low})
+    assert {(each.condition, each.entry): each.by for each in table.fails} == pytest.approx(fails)
+    assert table.holds == (not fails)
+    for (condition, entry), size in fails.items():
+        assert f"{condition} of {entry} fails by {size:.4g}" in str(table).lower()
+    assert [row["of"] for row in table.records()] == ["mass", "low", "x"]
+
+
+def test_gradients_are_those_of_numpy():
+    F, g = ROWS.normal(size=(5, 3)), ROWS.normal(size=5)
+    A, Q = ROWS.normal(size=(2, 3)), ROWS.normal(size=(3, 3))
+    x = cp.Variable(3, name="x")
+    ball, rows = (cp.quad_form(x, Q @ Q.T) <= 4).set_label("ball"), (A @ x <= 1).set_label("rows")
+    problem = cp.Problem(cp.Maximize(-cp.sum_squares(F @ x - g) - cp.sum(cp.exp(x))), [ball, rows])
+    at, u, v = ROWS.normal(size=3), 0.7, np.array([0.2, 0.4])
+    gradient = 2 * F.T @ (F @ at - g) + np.exp(at) + 2 * u * Q @ Q.T @ at + A.T @ v
+    table = table_of(problem, {"x": at}, {"ball": u, "rows": v})
+    found = of(table, "stationarity", "x")
+    assert found.by == pytest.approx(abs(gradient[int(found.entry[2])]))
+    assert found.by >= 0.3 * np.abs(gradient).max()  # the entry is that of the largest share of its terms
+    slack = 1 - A @ at
+    assert by(table, "primal feasibility", "rows") == pytest.approx(np.maximum(-slack, 0).max())
+    assert by(table, "complementary slackness", "ball") == pytest.approx(abs(u * (4 - at @ Q @ Q.T @ at)))
+
+
+@pytest.mark.parametrize("w", [np.zeros(3), np.array([1.0, 0.0, -2.0])])
+def test_at_a_kink_the_least_subgradient_counts(w):
+    X, b, lam = ROWS.normal(size=(6, 3)), ROWS.normal(size=6), 0.3
+    v = cp.Variable(3, name="w")
+    lasso = cp.Problem(
+        cp.Minimize(cp.sum_squares(X @ v - b) / 2 + lam * cp.norm1(v)), [(cp.sum(v) <= 9).set_label("s")]
+    )
+    gradient = X.T @ (X @ w - b) + 0.5
+    least = np.where(w != 0, gradient + lam * np.sign(w), np.sign(gradient) * np.maximum(np.abs(gradient) - lam, 0))
+    table = table_of(lasso, {"w": w}, {"s": 0.5})
+    found = of(table, "stationarity", "w")
+    assert found.by == pytest.approx(abs(least[int(found.entry[2])]), rel=1e-4)
+
+
+def test_multipliers_that_were_not_given_are_those_that_stationarity_leaves():
+    x = cp.Variable(2, name="x")
+    z = cp.Variable(2, bounds=[0, 1], name="z")
+    signs = (x >= 0).set_label("signs")
+    problem = cp.Problem(
+        cp.Minimize(cp.sum_squares(x - [1, -2]) - z[0] + 3 * z[1]), [(cp.sum(x) <= 5).set_label("s"), signs]
+    )
+    table = table_of(problem, {"x": [1, 0], "z": [1, 0]}, {"s": 0})
+    assert table.holds
+    assert {name: each.tolist() for name, each in table.inferred.items()} == {
+        "signs": [0, 4], "z: lower bound": [0, 3], "z: upper bound": [1, 0]
+    }  # fmt: skip
+    wrong = table_of(problem, {"x": [1, 0], "z": [0, 0]}, {"s": 0})
+    assert [(each.entry, each.by) for each in wrong.fails] == [("z[0]", 1)]
+
+
+def test_a_matrix_in_a_cone():
+    """C + t I is singular at t = 1, where it is the multiplier of the cone; at t = 2 it is 1/2 off in each entry."""
+    M, C = cp.Variable((2, 2), PSD=True, name="M"), np.array([[1.0, 2.0], [2.0, 1.0]])
+    least = cp.Problem(cp.Minimize(cp.trace(C @ M)), [(cp.trace(M) == 1).set_label("tr")])
+    values = {"M": [[0.5, -0.5], [-0.5, 0.5]]}
+    assert table_of(least, values, {"tr": 1}).holds
+    assert by(table_of(least, values, {"tr": 2}), "stationarity", "M") == pytest.approx(0.5, rel=1e-4)
+    given = table_of(least, values, {"tr": 1, "M: PSD": [[2, 1], [1, 2]]})
+    assert {(each.condition, each.of) for each in given.fails} == {
+        ("complementary slackness", "M: PSD"), ("stationarity", "M")
+    }  # fmt: skip
+
+
+def test_parameters_are_those_of_the_answer_and_the_problem_is_left_as_it_was():
+    x, p = cp.Variable(name="x"), cp.Parameter(value=2.0, name="p")
+    problem = cp.Problem(cp.Minimize(cp.square(x - 3)), [(x <= p).set_label("top")])
+    said = pc.grade(problem, {"x": 2}, {"top": 2})
+    p.value = 1.0
+    assert said.kkt().holds
+    assert (p.value, x.value, problem.constraints[0].dual_value) == (1.0, None, None)
+
+
+def test_an_answer_without_multipliers_has_no_table():
+    for said in (pc.grade(split(), {"x": [0.75, 0.25]}), pc.grade(split(), "infeasible")):
+        with pytest.raises(pc.InputError, match=r"grade\(problem, values, duals\)\.kkt\(\)"):
+            said.kkt()
+
+
+def test_what_has_no_gradient_is_not_known():
+    x = cp.Variable(2, name="x")
+    problem = cp.Problem(cp.Minimize(-cp.sum(cp.sqrt(x))), [(cp.sum(x) <= 1).set_label("s")])
+    table = table_of(problem, {"x": [1, 0]}, {"s": 2})
+    assert not table.holds
+    assert "stationarity of x is not known" in str(table).lower()
