@@ -9,7 +9,7 @@ from typing import Any
 
 import paretoclf as pc
 from paretoclf.cli.files import to_json
-from paretoclf.cli.formulations import load_code
+from paretoclf.cli.formulations import beside, load_code
 from paretoclf.common.errors import InputError
 from paretoclf.common.tolerances import CERTIFY
 from paretoclf.proof.verdicts.certificate import VERDICTS
@@ -116,7 +116,8 @@ def read_list(where: str, option: str, default: str, words: str, student: str = 
     found = getattr(module, name)
     if not callable(found):
         return found
-    return found(student) if takes_student(found) else found()
+    with beside(origin):
+        return found(student) if takes_student(found) else found()
 
 
 def file_and_name(where: str, default: str) -> tuple[str, str]:

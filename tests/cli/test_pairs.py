@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 
@@ -120,3 +121,18 @@ def test_what_is_no_list_of_pairs_is_exit_status_2(verify, pairs, name, words):
     assert status == 2
     assert printed.err.startswith("paretoclf: error: ")
     assert words in printed.err
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_file_imports_what_stands_beside_it_as_python_has_it(tmp_path, capsys, late):
+    name = f"beside_{late}".lower()
+    (tmp_path / f"{name}.py").write_text(f"{HEAD}\nright = (split, {{x: [0.75, 0.25]}})\n", encoding="utf-8")
+    pairs = f"from {name} import right\npairs = [right]\n"
+    if late:
+        pairs = f"def pairs():\n    from {name} import right\n    return [right]\n"
+    file = tmp_path / "pairs.py"
+    file.write_text(pairs, encoding="utf-8")
+    before = list(sys.path)
+    assert main(["verify", str(file)]) == 0
+    assert "1 of 1 optimal" in capsys.readouterr().out
+    assert sys.path == before
