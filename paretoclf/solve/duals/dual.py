@@ -68,9 +68,9 @@ class Dual:
         >>> x = cp.Variable(2, name="x")
         >>> mass = (cp.sum(x) == 1).set_label("mass")
         >>> print(pc.dual(cp.Problem(cp.Minimize(cp.sum_squares(x)), [mass])).text())
-        maximise    - nu_mass - |y1|^2 / 4
-        over        nu_mass, y1
-        subject to  nu_mass 1 + y1 = 0    (coefficient of x)
+        maximise    - nu_mass - |y_1|^2 / 4
+        over        nu_mass, y_1
+        subject to  nu_mass 1 + y_1 = 0    (coefficient of x)
         """
         return text_of(self._known(), dict(self.names))
 
@@ -101,7 +101,7 @@ class Dual:
         >>> import cvxpy as cp, paretoclf as pc
         >>> x = cp.Variable(name="x")
         >>> told = pc.dual(cp.Problem(cp.Minimize(cp.exp(x) - x))).derivation()
-        >>> "y1'u1 <= 1 [exp(u1)] + (y1 log(y1) - y1)  if y1 >= 0" in told
+        >>> "y_1'u_1 <= 1 [exp(u_1)] + (y_1 log(y_1) - y_1)  if y_1 >= 0" in told
         True
         """
         known = self._known()
@@ -119,9 +119,9 @@ class Dual:
         >>> w = cp.Variable(2, name="w")
         >>> lasso = cp.Problem(cp.Minimize(cp.sum_squares(X @ w - b) / 2 + 3 * cp.norm1(w)))
         >>> print(pc.dual(lasso, names={"X": X, "b": b}).simplified().text())
-        maximise    - b'y1 - |y1|^2 / 2
-        over        y1
-        subject to  |X'y1|_inf <= 3    (norm1)
+        maximise    - b'y_1 - |y_1|^2 / 2
+        over        y_1
+        subject to  |X'y_1|_inf <= 3    (norm1)
         """
         first = self._first or self._known()
         parts = simplified(self._known())
@@ -268,10 +268,10 @@ def dual(problem: cp.Problem, names: Mapping[str, Any] | None = None, *, compile
     >>> lasso = cp.Problem(cp.Minimize(cp.sum_squares(X @ w - b) / 2 + lam * cp.norm1(w)))
     >>> dual = pc.dual(lasso, names={"X": X, "b": b})
     >>> print(dual.text())
-    maximise    - b'y1 - |y1|^2 / 2
-    over        y1, y2
-    subject to  X'y1 + y2 = 0      (coefficient of w)
-                |y2|_inf <= lam    (norm1)
+    maximise    - b'y_1 - |y_1|^2 / 2
+    over        y_1, y_2
+    subject to  X'y_1 + y_2 = 0     (coefficient of w)
+                |y_2|_inf <= lam    (norm1)
     >>> values = lasso.solve("CLARABEL"), dual.problem.solve("CLARABEL")
     >>> bool(abs(values[0] - values[1]) < 1e-6), dual.problem.is_dcp(dpp=True)
     (True, True)

@@ -382,6 +382,10 @@ def derivation_of(parts: Parts, names: dict[str, Any], fewer: Parts | None = Non
     page = [end, "", text_of(parts, names)]
     if fewer is not None:
         gone = [f"{speaker.leaf(name)} = {speaker.sum(e)}    ({of})" for name, e, of in fewer.eliminated]
+        own = {variable.id for m in fewer.multipliers for part in m.parts for variable in part.variables()}
+        known = [atom for atom in fewer.atoms if {variable.id for variable in atom.ys[0].variables()} <= own]
+        at = [f"{speaker.sum(atom.args[0])} = {least}" for atom in known if (least := _least_at(atom, speaker))]
+        gone += [f"The Lagrangian is least where {' and '.join(at)}."] if at else []
         last = [
             f"{len(steps) + 1}. Eliminated, since one of these equations gives it:",
             *(f"   {each}" for each in gone),
@@ -415,10 +419,23 @@ def _inequality(atom: Occurrence, speaker: Speaker) -> list[str]:
     condition = f"  if {domain}, else there is no bound" if domain else ""
     named = weight if re.fullmatch(r"\w+", weight) else f"({weight})"
     own = _numbered(speaker, "w", _number_of(atom))
+    least = _least_at(atom, speaker)
     return [
         f"{speaker.sum(atom.v)}:  {own} = {weight}",
         f"{row.name}:  {y} <= {named} [{_function(atom, speaker)}] + {_grouped(cost)}{condition}",
+        *([f"equal at {letters_of(atom, speaker)[0]} = {least}"] if least else []),
     ]
+
+
+def _least_at(atom: Occurrence, speaker: Speaker) -> str:
+    """Where Fenchel-Young's inequality of a square is an equality: ``y / (2 w)``; nothing for other atoms."""
+    if atom.row.name not in ("square", "sum_squares") or atom.w is None or not is_number(atom.w):
+        return ""
+    weights = number(atom.w)
+    if not weights.all() or np.ptp(weights):
+        return ""
+    factor = 1.0 / (2.0 * float(weights.ravel()[0]))
+    return joined(speaker.times(speaker.terms(cp.Constant(factor)), speaker.terms(atom.ys[0])))
 
 
 def shown(parts: Parts, names: dict[str, Any]) -> str:

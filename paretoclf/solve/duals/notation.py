@@ -56,9 +56,9 @@ class Speaker:
         return [(1, self.leaf(expression.name()))] if say is None else say(self, expression)
 
     def leaf(self, name: str) -> str:
-        """The name of a variable or a parameter: the first letter, and an index."""
+        """The name of a variable or a parameter, in LaTeX as the first letter and an index."""
         if not self.latex:
-            return re.sub(rf"^({'|'.join(self.letters.values())})_(\d+[a-z]?)$", r"\1\2", name)
+            return name
         head, _, index = name.partition("_")
         if not re.fullmatch(r"[A-Za-z]+\d*'*", head):
             return rf"\text{{{_escaped(name)}}}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cvxpy as cp
 import numpy as np
 import pytest
 
@@ -74,3 +75,16 @@ def test_fewer_multipliers_have_the_same_value(name):
             assert "<" not in text.replace("<= ", "").replace("< 0", "")
             assert text.count("(") == text.count(")")
             assert text.count("{") == text.count("}")
+
+
+def test_the_page_has_the_names_by_which_values_are_given():
+    x, z = cp.Variable(2, name="x"), cp.Variable(name="z")
+    top = (cp.maximum(x[0], x[1], z) <= 3).set_label("top")
+    made = pc.dual(cp.Problem(cp.Minimize(cp.sum_squares(x) + cp.square(z - 4)), [top, z >= 1]))
+    over = made.text().splitlines()[1].removeprefix("over").strip().split(", ")
+    assert set(over) == {variable.name() for variable in made.problem.variables()}
+    made.problem.solve("CLARABEL")
+    values = {variable.name(): variable.value for variable in made.problem.variables()}
+    found = made.bound({"x": [0, 0], "z": 3}, {name: values[name] for name in over})
+    assert found.dual_feasible
+    assert set(over) >= {"y_3a", "y_3b", "y_3c"}

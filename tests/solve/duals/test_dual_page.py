@@ -10,6 +10,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
+import paretoclf as pc
 from paretoclf.solve.duals.construction.conjugates import TABLE
 from paretoclf.solve.duals.construction.dual_parts import parts_of
 from paretoclf.solve.duals.construction.tree import Occurrence
@@ -176,9 +177,9 @@ def test_a_weight_of_1_is_not_said_and_numbers_are_multiplied_out(row, numbers, 
 def test_arguments_have_letters():
     a, b = cp.Variable(name="a"), cp.Variable(name="b")
     of_two = Occurrence(TABLE["maximum"], None, None, (a, b), (a, b), cp.Constant(2.0))
-    assert letters_of(of_two, PLAIN) == ["u1", "u2"]
+    assert letters_of(of_two, PLAIN) == ["u_1", "u_2"]
     assert letters_of(of_two, LATEX) == ["u_{1}", "u_{2}"]
-    assert filled(of_two.row.plain.atom, of_two, PLAIN) == "max(u1, u2)"
+    assert filled(of_two.row.plain.atom, of_two, PLAIN) == "max(u_1, u_2)"
     assert filled(of_two.row.plain.domain, of_two, PLAIN) == "a, b >= 0, a + b = 2"
     turned = Occurrence(TABLE["maximum"], None, None, (a, b), (a, -b), cp.Constant(2.0))
     assert filled(turned.row.plain.domain, turned, PLAIN) == "a, - b >= 0, a - b = 2"
@@ -208,10 +209,10 @@ def labelled(constraint, label):
 def test_a_page_has_the_objective_the_multipliers_and_the_conditions_with_their_sources():
     made = parts(cp.sum_squares(v), labelled(cp.sum(v) == 1, "mass"), labelled(A @ v >= 1, "cover"))
     assert text_of(made, {"A": A}).splitlines() == [
-        "maximise    - nu_mass + 1'lambda_cover - |y1|^2 / 4",
-        "over        nu_mass, lambda_cover, y1",
-        "subject to  nu_mass 1 - A'lambda_cover + y1 = 0    (coefficient of v)",
-        "            lambda_cover >= 0                      (cover)",
+        "maximise    - nu_mass + 1'lambda_cover - |y_1|^2 / 4",
+        "over        nu_mass, lambda_cover, y_1",
+        "subject to  nu_mass 1 - A'lambda_cover + y_1 = 0    (coefficient of v)",
+        "            lambda_cover >= 0                       (cover)",
     ]
     assert latex_of(made, {"A": A}).splitlines() == [
         r"\begin{aligned}",
@@ -226,8 +227,8 @@ def test_a_page_has_the_objective_the_multipliers_and_the_conditions_with_their_
 def test_of_a_maximisation_the_dual_is_minimised_with_the_signs_turned():
     made = parts(cp.Maximize(2 * x - cp.square(x)), labelled(x <= 3, "top"))
     page = text_of(made, {})
-    assert page.splitlines()[0] == "minimise    3 lambda_top + y1^2 / 4"
-    assert "- 2 + lambda_top + y1 = 0" in page
+    assert page.splitlines()[0] == "minimise    3 lambda_top + y_1^2 / 4"
+    assert "- 2 + lambda_top + y_1 = 0" in page
 
 
 def test_a_dual_without_anything_says_so():
@@ -236,14 +237,14 @@ def test_a_dual_without_anything_says_so():
 
 
 def test_each_row_and_each_column_has_its_condition():
-    assert conditions_of(parts(cp.sum(cp.norm(M, 2, axis=1))), PLAIN)[1] == ("|y1| <= 1 (each row)", "norm2")
-    assert conditions_of(parts(cp.sum(cp.norm(M, 2, axis=0))), PLAIN)[1] == ("|y1| <= 1 (each column)", "norm2")
+    assert conditions_of(parts(cp.sum(cp.norm(M, 2, axis=1))), PLAIN)[1] == ("|y_1| <= 1 (each row)", "norm2")
+    assert conditions_of(parts(cp.sum(cp.norm(M, 2, axis=0))), PLAIN)[1] == ("|y_1| <= 1 (each column)", "norm2")
     assert conditions_of(parts(cp.sum(cp.norm(M, 2, axis=1))), LATEX)[1][0].endswith(r"\quad \text{(each row)}")
-    assert conditions_of(parts(cp.norm(M, "fro")), PLAIN)[1] == ("|y1| <= 1", "norm2")
+    assert conditions_of(parts(cp.norm(M, "fro")), PLAIN)[1] == ("|y_1| <= 1", "norm2")
     of_rows = parts(cp.sum(cp.sum_squares(M, axis=1)))
-    assert objective_of(of_rows, PLAIN) == "- sum over rows |y1|^2 / 4"
+    assert objective_of(of_rows, PLAIN) == "- sum over rows |y_1|^2 / 4"
     assert objective_of(of_rows, LATEX) == r"- \textstyle\sum_{\text{rows}} \frac{\|y_{1}\|^2}{4}"
-    assert objective_of(parts(cp.sum(cp.sum_squares(M, axis=0))), PLAIN) == "- sum over columns |y1|^2 / 4"
+    assert objective_of(parts(cp.sum(cp.sum_squares(M, axis=0))), PLAIN) == "- sum over columns |y_1|^2 / 4"
 
 
 @pytest.mark.parametrize(
@@ -273,10 +274,10 @@ def test_a_multiplier_is_said_to_lie_in_its_cone(constraint, plain, latex):
 
 
 def test_a_weight_that_may_be_negative_must_not_be():
-    """The multiplier of v1 <= x is the weight of the norm; one that is a parameter has its sign already."""
+    """The multiplier of v_1 <= x is the weight of the norm; one that is a parameter has its sign already."""
     t = cp.Variable(name="t")
     held = parts(t, labelled(cp.exp(x) <= t, "top"))
-    assert ("y1 >= 0", "exp") in conditions_of(held, PLAIN)
+    assert ("y_1 >= 0", "exp") in conditions_of(held, PLAIN)
     assert ("lambda_top >= 0", "top") in conditions_of(held, PLAIN)
     weighed = Occurrence(TABLE["square"], None, x, (x,), (y,), cp.Variable(name="w"), {"p": 2.0})
     for speaker, words in ((PLAIN, "w >= 0"), (LATEX, r"w \ge 0")):
@@ -295,8 +296,8 @@ def test_what_nothing_asks_for_leaves_its_domain_only():
 
 def test_a_sum_that_is_subtracted_stands_in_parentheses():
     made = parts(cp.exp(x) + cp.inv_pos(x) - x)
-    assert objective_of(made, PLAIN) == "- (y1 log(y1) - y1) + 2 (-y2)^(1/2)"
-    assert objective_of(parts(cp.sum(cp.exp(v))), PLAIN) == "- sum (y1 log(y1) - y1)"
+    assert objective_of(made, PLAIN) == "- (y_1 log(y_1) - y_1) + 2 (-y_2)^(1/2)"
+    assert objective_of(parts(cp.sum(cp.exp(v))), PLAIN) == "- sum (y_1 log(y_1) - y_1)"
 
 
 def test_constants_of_determinants_are_numbers_where_the_weight_is():
@@ -311,11 +312,11 @@ def test_constants_of_determinants_are_numbers_where_the_weight_is():
 def test_the_lagrangian_is_a_product_a_line():
     made = parts(cp.exp(x) + x, labelled(x <= 3, "top"), labelled(v == 1, "all"))
     assert lagrangian_of(made, PLAIN) == [
-        "v1 + x",
+        "v_1 + x",
         "+ lambda_top (x - 3)    (top)",
         "+ nu_all'(v - 1)    (all)",
-        "+ w1'(exp(u1) - v1)",
-        "+ y1'(x - u1)",
+        "+ w_1'(exp(u_1) - v_1)",
+        "+ y_1'(x - u_1)",
     ]
 
 
@@ -323,32 +324,32 @@ def test_a_derivation_goes_step_by_step_to_the_page():
     made = parts(cp.exp(x) - x)
     told = derivation_of(made, {}).splitlines()
     assert [line[:2] for line in told if line[1:2] == "."] == ["1.", "2.", "3.", "4."]
-    assert told[1] == "   v1 >= exp(u1), u1 = x"
-    assert "   exp:  y1'u1 <= 1 [exp(u1)] + (y1 log(y1) - y1)  if y1 >= 0, else there is no bound" in told
-    assert "   v1:  w1 = 1" in told
-    assert "   x:  - 1 + y1 = 0" in told
+    assert told[1] == "   v_1 >= exp(u_1), u_1 = x"
+    assert "   exp:  y_1'u_1 <= 1 [exp(u_1)] + (y_1 log(y_1) - y_1)  if y_1 >= 0, else there is no bound" in told
+    assert "   v_1:  w_1 = 1" in told
+    assert "   x:  - 1 + y_1 = 0" in told
     assert "\n".join(told).endswith("What is left is the dual:\n\n" + text_of(made, {}))
     unbounded = derivation_of(parts((lam + 1) * cp.square(x)), {})
-    assert "y1'u1 <= (lam + 1) [u1^2] + y1^2 / (4 (lam + 1))" in unbounded
+    assert "y_1'u_1 <= (lam + 1) [u_1^2] + y_1^2 / (4 (lam + 1))" in unbounded
     assert "else there is no bound" not in unbounded
 
 
 def test_each_copy_has_a_name_of_its_own():
-    """x - 1 and z - 2 are two copies, u1 and u2, and each weight is a line."""
+    """x - 1 and z - 2 are two copies, u_1 and u_2, and each weight is a line."""
     z = cp.Variable(name="z")
     told = derivation_of(parts(cp.square(x - 1) + cp.square(z - 2), labelled(x + z >= 4, "sum")), {}).splitlines()
     for line in (
-        "v1 >= u1^2, u1 = x - 1",
-        "v2 >= u2^2, u2 = z - 2",
-        "+ y2'(z - 2 - u2)",
-        "v2:  w2 = 1",
-        "square:  y2'u2 <= 1 [u2^2] + y2^2 / 4",
-        "what is left:  4 lambda_sum - y1 - 2 y2 - y1^2 / 4 - y2^2 / 4",
+        "v_1 >= u_1^2, u_1 = x - 1",
+        "v_2 >= u_2^2, u_2 = z - 2",
+        "+ y_2'(z - 2 - u_2)",
+        "v_2:  w_2 = 1",
+        "square:  y_2'u_2 <= 1 [u_2^2] + y_2^2 / 4",
+        "what is left:  4 lambda_sum - y_1 - 2 y_2 - y_1^2 / 4 - y_2^2 / 4",
     ):
         assert f"   {line}" in told, told
     several = derivation_of(parts(cp.maximum(x, z, 1) + cp.quad_over_lin(x, z)), {})
-    assert "v1 >= max(u1a, u1b, u1c), u1a = x, u1b = z, u1c = 1" in several
-    assert "v2 >= |u2|^2 / r2, u2 = x, r2 = z" in several
+    assert "v_1 >= max(u_1a, u_1b, u_1c), u_1a = x, u_1b = z, u_1c = 1" in several
+    assert "v_2 >= |u_2|^2 / r_2, u_2 = x, r_2 = z" in several
 
 
 def test_a_maximisation_says_where_its_signs_turn_and_a_linear_one_has_no_step_of_atoms():
@@ -382,13 +383,30 @@ def test_names_of_the_user_are_not_taken_for_new_letters():
     assert not theirs & ours
     assert {"lambda_of_cap", "mu_of_held", "q_1"} <= ours
     told = derivation_of(made, {"h1": np.array([3.0, 4.0])})
-    assert "t1 >= exp(a1), a1 = y1" in told
-    assert "+ k1'(exp(a1) - t1)" in told
-    assert "+ q2'(u2 - a2)" in told
-    assert "g5'P g5 / 4" in told
+    assert "t_1 >= exp(a_1), a_1 = y1" in told
+    assert "+ k_1'(exp(a_1) - t_1)" in told
+    assert "+ q_2'(u2 - a_2)" in told
+    assert "g_5'P g_5 / 4" in told
     assert "+ mu_of_held (- held)" in told
     latex = latex_of(made, {})
     assert "q_{1}" in latex
     assert "y_{1}" not in latex
     values = made.built().solve("CLARABEL"), model.problem.solve("CLARABEL")
     assert values[0] == pytest.approx(values[1], abs=1e-5)
+
+
+def test_where_the_lagrangian_is_least_is_told_as_on_a_board():
+    """Of the point of least norm with A x = b it is x = - A'nu / 2, and A x = b gives nu = - 2 inv(A A') b."""
+    A, b = np.array([[1.0, 2.0, 3.0], [0.0, 1.0, 1.0]]), np.array([1.0, 2.0])
+    x = cp.Variable(3, name="x")
+    rows = [(A @ x == b).set_label("eq")]
+    told = pc.dual(cp.Problem(cp.Minimize(cp.sum_squares(x)), rows), names={"A": A, "b": b}).simplified().derivation()
+    assert "   The Lagrangian is least where x = - 1/2 A'nu_eq." in told
+    assert told.endswith("maximise    - b'nu_eq - |A'nu_eq|^2 / 4\nover        nu_eq")
+    nu = -2 * np.linalg.solve(A @ A.T, b)
+    assert np.allclose(-0.5 * A.T @ nu, np.linalg.pinv(A) @ b)
+    scaled = cp.Problem(cp.Minimize(3 * cp.sum_squares(x - 1) + cp.sum(x)), rows)
+    told = pc.dual(scaled, names={"A": A, "b": b}).simplified().derivation()
+    assert "The Lagrangian is least where x - 1 = 1/6 (- 1 - A'nu_eq)." in told
+    beside = cp.Problem(cp.Minimize(cp.square(x[0] - 2) + cp.norm1(x)), rows)  # y_1 is not known by nu alone
+    assert "is least where" not in pc.dual(beside, names={"A": A, "b": b}).simplified().derivation()

@@ -107,8 +107,8 @@ def test_entries_at_their_places():
 @pytest.mark.parametrize(
     ("name", "plain", "latex"),
     [
-        ("y_1", "y1", "y_{1}"),
-        ("v_12a", "v12a", r"v_{\text{12a}}"),
+        ("y_1", "y_1", "y_{1}"),
+        ("v_12a", "v_12a", r"v_{\text{12a}}"),
         ("lambda_top", "lambda_top", r"\lambda_{\text{top}}"),
         ("nu", "nu", r"\nu"),
         ("x0", "x0", "x_{0}"),

@@ -170,17 +170,26 @@ def test_what_is_not_determined_is_said():
 
 
 PAGES = {
-    "lasso": ["maximise    - b'y1 - |y1|^2 / 2", "X'y1 + y2 = 0", "|y2|_inf <= 1/2"],
-    "hinge": ["1'y2 - |y1|^2 / 2", "y1 - X'(y.y2) = 0", "- y'y2 = 0", "0 <= y2 <= 2"],
-    "entropy": ["minimise    nu_0 + sum exp(y1 - 1)", "nu_0 1 + y1 = 0"],
-    "maximum": ["y1a, y1b >= 0, y1a + y1b = 1"],
+    "lasso": ["maximise    - b'y_1 - |y_1|^2 / 2", "X'y_1 + y_2 = 0", "|y_2|_inf <= 1/2"],
+    "hinge": ["1'y_2 - |y_1|^2 / 2", "y_1 - X'(y.y_2) = 0", "- y'y_2 = 0", "0 <= y_2 <= 2"],
+    "entropy": ["minimise    nu_0 + sum exp(y_1 - 1)", "nu_0 1 + y_1 = 0"],
+    "maximum": ["y_1a, y_1b >= 0, y_1a + y_1b = 1"],
     "LP": ["maximise    b'lambda_0", "c - A'lambda_0 - lambda_1 = 0"],
-    "eigenvalue": ["tr(C y1)", "y1 psd, tr y1 = 1"],
-    "log": ["- sum (log(1/(-y1)) - 1)"],
-    "parameter": ["|y1|^2 / (4 lam)"],
-    "power": ["0.25 (-y1)^-1"],
-    "forms": ["- 1'y2 - h1'C h1 / 2 - h2'P h2 / 4", "over        y1, y2, h1, h2\n", "y1 = C h1 ", "y2 = P h2 "],
-    "form with a parameter": ["minimise    1'y2 + h1'(- N) h1 / (4 lam)", "over        y1, y2, h1\n", "y1 = (- N) h1 "],
+    "eigenvalue": ["tr(C y_1)", "y_1 psd, tr y_1 = 1"],
+    "log": ["- sum (log(1/(-y_1)) - 1)"],
+    "parameter": ["|y_1|^2 / (4 lam)"],
+    "power": ["0.25 (-y_1)^-1"],
+    "forms": [
+        "- 1'y_2 - h_1'C h_1 / 2 - h_2'P h_2 / 4",
+        "over        y_1, y_2, h_1, h_2\n",
+        "y_1 = C h_1 ",
+        "y_2 = P h_2 ",
+    ],
+    "form with a parameter": [
+        "minimise    1'y_2 + h_1'(- N) h_1 / (4 lam)",
+        "over        y_1, y_2, h_1\n",
+        "y_1 = (- N) h_1 ",
+    ],
 }
 
 
@@ -223,10 +232,10 @@ def test_a_page_says_what_a_textbook_does(name):
 def test_the_pages_of_simplified_duals():
     problems, names, _ = pages()
     told = {name: pc.dual(problem, names=names).simplified().text() for name, problem in problems.items()}
-    assert "maximise    - b'y1 - |y1|^2 / 2" in told["lasso"]
-    assert "|X'y1|_inf <= 1/2" in told["lasso"]
-    assert "1'y2 - |X'(y.y2)|^2 / 2" in told["hinge"]
-    assert "over        y2\n" in told["hinge"]
+    assert "maximise    - b'y_1 - |y_1|^2 / 2" in told["lasso"]
+    assert "|X'y_1|_inf <= 1/2" in told["lasso"]
+    assert "1'y_2 - |X'(y.y_2)|^2 / 2" in told["hinge"]
+    assert "over        y_2\n" in told["hinge"]
     assert told["entropy"].startswith("minimise    1.09861")  # log 3: nothing is left to choose
     assert "lambda_1" not in told["LP"]
 
@@ -253,12 +262,12 @@ def test_a_derivation_tells_every_step():
     problems, names, _ = pages()
     told = pc.dual(problems["hinge"], names=names).simplified().derivation()
     for words in (
-        "v2 >= max(u2, 0), u2 = 1 - y.(X w + c 1)",
-        "+ y1'(w - u1)",
-        "y2'u2 <= 2 [max(u2, 0)] + 0  if 0 <= y2 <= 2, else there is no bound",
+        "v_2 >= max(u_2, 0), u_2 = 1 - y.(X w + c 1)",
+        "+ y_1'(w - u_1)",
+        "y_2'u_2 <= 2 [max(u_2, 0)] + 0  if 0 <= y_2 <= 2, else there is no bound",
         "4. Least over w, c: the Lagrangian is affine in them",
         "5. Eliminated, since one of these equations gives it:",
-        "y1 = X'(y.y2)",
+        "y_1 = X'(y.y_2)",
     ):
         assert words in told, told
 
