@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 
 from paretoclf.common.checks import Array, Index
 from paretoclf.common.errors import InputError, NeedsConeError
@@ -117,7 +118,8 @@ def conflict(problem: Any) -> Conflict:
     Parameters
     ----------
     problem : cvxpy.Problem or QP
-        With linear constraints, whatever its objective is; its parameters have the values that they hold.
+        With linear constraints, whatever its objective is; its parameters have the values that they hold. What CVXPY
+        adds for an absolute value or a maximum is left out with its constraint.
 
     Returns
     -------
@@ -128,7 +130,7 @@ def conflict(problem: Any) -> Conflict:
     Raises
     ------
     InputError
-        If a constraint is not linear (a norm, a square, a semidefinite matrix).
+        If a constraint needs a cone (a Euclidean norm, a square, a semidefinite matrix).
     DegeneratePathError
         If neither a contradiction nor a point can be proved.
 
@@ -160,12 +162,14 @@ def conflict(problem: Any) -> Conflict:
     seen = _seen(line)
     if seen.ray is None:
         return Conflict((), None, seen.values)
-    rows, points = _least(line, _with_part(seen.ray))
-    last = _seen(_part(line, rows))
+    terms = _RowsOfTerms(line)
+    rows, points = _least(line, terms, _with_part(seen.ray))
+    kept = np.sort(np.concatenate(terms.split(rows)))
+    last = _seen(_part(line, kept))
     if last.ray is None:
         raise refusal("a contradiction of fewer rows is not proved", 0.0)
     ray = np.zeros(line.m)
-    ray[rows] = last.ray
+    ray[kept] = last.ray
     gain = -float(line.b[0] @ ray)
     own = [_row(line, i, float(ray[i]) / gain, points[i]) for i in rows.tolist()]
     return Conflict(tuple(own), judge_ray(line, "infeasible", ray, 0.0))
@@ -227,24 +231,48 @@ def _softened(line: ProgramLine) -> ProgramLine:
     )
 
 
-def _least(line: ProgramLine, rows: Index) -> tuple[Index, dict[int, Mapping[str, Any]]]:
-    """Rows of a contradiction of which none can be left out, and for each a point that satisfies all others."""
+def _least(line: ProgramLine, terms: _RowsOfTerms, rows: Index) -> tuple[Index, dict[int, Mapping[str, Any]]]:
+    """Rows of a contradiction of which none can be left out, and for each a point that satisfies all others.
+
+    Rows of terms are left out with the last row that they belong to, and are not among them.
+    """
     points = dict[int, Mapping[str, Any]]()
+    rows, _ = terms.split(rows)
     for i in rows.tolist():
         if i not in rows:
             continue
-        others = rows[rows != i]
+        others = np.sort(np.concatenate(terms.split(rows[rows != i])))
         without = _seen(_part(line, others))
         if without.ray is None:
             points[i] = without.values
         else:
-            rows = others[_with_part(without.ray)]
+            rows, _ = terms.split(others[_with_part(without.ray)])
     return rows, points
 
 
 def _with_part(ray: Array) -> Index:
     """Rows with a multiplier."""
     return np.flatnonzero(np.abs(ray) > _NONE * np.abs(ray).max(initial=0.0))
+
+
+class _RowsOfTerms:
+    """Rows that CVXPY added for norms, maxima and other terms: a constraint has them as long as it has its own row.
+
+    They share columns that CVXPY added with the row of the constraint whose term they are.
+    """
+
+    def __init__(self, line: ProgramLine) -> None:
+        added = np.array([not line.is_named(column) for column in range(line.n)], dtype=bool)
+        between = sp.csr_array(line.A[:, np.flatnonzero(added)])
+        touches = np.diff(between.indptr) > 0
+        self._added = touches & np.array([not line.label(row) for row in range(line.m)], dtype=bool)
+        _, self._group = connected_components(sp.block_array([[None, between], [between.T, None]]))
+
+    def split(self, rows: Index) -> tuple[Index, Index]:
+        """Return those of the rows that are no such ones, and all such ones that belong to them."""
+        own = rows[~self._added[rows]]
+        groups = np.unique(self._group[own])
+        return own, np.flatnonzero(self._added & np.isin(self._group[: self._added.size], groups))
 
 
 def _part(line: ProgramLine, rows: Index) -> ProgramLine:

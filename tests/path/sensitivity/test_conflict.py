@@ -69,6 +69,38 @@ def test_bounds_of_variables_and_sides_of_rows_have_names():
     assert [row.name for row in pc.conflict(one_sided)] == ["y[1]", "y[0]"]
 
 
+X3 = cp.Variable(3, name="x")
+OF_TERMS = {
+    "abs": [cp.abs(X3) <= 1, cp.sum(X3) >= 4, X3[0] <= 5],
+    "norm1": [cp.norm1(X3) <= 1, X3[0] >= 2, X3[1] <= 0],
+    "max": [cp.max(X3) <= 1, cp.sum(X3) >= 4, cp.min(X3) >= -9],
+    "tv": [cp.tv(X3) <= 1, X3[0] >= 4, X3[2] <= 0, cp.abs(X3[1]) <= 9],
+    "sum_largest": [cp.sum_largest(X3, 2) <= 1, X3[0] >= 4, X3[1] >= 0, X3[2] >= 0],
+    "two in one": [cp.norm1(X3) + cp.abs(X3[0]) <= 1, cp.maximum(X3[0], 0.5) <= cp.minimum(X3[1], 4), X3[0] >= 0.4],
+}
+
+
+@pytest.mark.parametrize("kind", OF_TERMS)
+def test_rows_of_norms_and_maxima_belong_to_their_constraints(kind):
+    rows = [c.set_label(f"r{k}") for k, c in enumerate(OF_TERMS[kind])]
+    found = pc.conflict(cp.Problem(cp.Minimize(cp.norm_inf(X3)), rows))
+    assert len(found) > 1
+    assert all(row.name.startswith("r") for row in found), found
+    blamed = [c for c in rows if c.label in found.constraints]
+
+    def status(constraints):
+        problem = cp.Problem(cp.Minimize(0), constraints)
+        problem.solve("CLARABEL")
+        return problem.status
+
+    assert status(blamed) == cp.INFEASIBLE
+    for row in found:
+        others = [c for c in blamed if c.label != row.constraint]
+        assert status(others) == cp.OPTIMAL
+        X3.value = row.without["x"]
+        assert max(np.max(c.violation()) for c in others) < 1e-7
+
+
 def test_the_objective_has_no_part_in_it():
     x = cp.Variable(2, name="x")
     rows = [(x[0] >= 2).set_label("low"), (x[0] <= 1).set_label("high"), x[1] >= 0]
