@@ -102,10 +102,11 @@ class Inverted:
     inverse: Array
 
     def solve(self, right: Array) -> tuple[Array, Array]:
-        """The solution, and what rounding may make of it."""
+        """The solution, and what rounding may make of it: of its correction, too, which is all there is of a 0."""
         found = self.inverse @ right
-        found += self.inverse @ (right - self.matrix @ found)
-        return found, _EPS * self._sizes(np.abs(found), np.abs(right))
+        left = right - self.matrix @ found
+        found += self.inverse @ left
+        return found, _EPS * self._sizes(np.abs(found), np.abs(right) + np.abs(left))
 
     def _sizes(self, found: Array, right: Array) -> Array:
         return np.asarray(self._absolute[1] @ (self._absolute[0] @ found + right))

@@ -29,6 +29,8 @@ SLIVER = PLANE_SLIVER * float(np.sqrt(2.0))
 _BEHIND = (1e-6, 1e-5, 1e-4, 1e-3)
 #: From the middle of what is left, so far towards its corners, that no line of the data is hit.
 _OFF = (0.0313, 0.0171, 0.0239)
+#: Rounding of a condition at a corner, as a share of its terms.
+_NOISE = 8.0 * float(np.finfo(float).eps)
 #: Of what rays rule out, edges that are not longer are left out.
 _RULED = 1e-3 * SLIVER
 
@@ -183,7 +185,22 @@ class ProgramSearch(EdgeWalk):
         known = ~self.bases.asked & (np.arange(self.bases.m) >= self.plane.line.equations)
         active[known] = basis.z[known, :3].any(axis=1)  # of a bound that holds for no reason of its own
         x, z = basis.x[:, :3] * self.units[:n, None], basis.z[:, :3] / self.units[n:, None]
-        return AffinePiece(found.polygon, active, x, z)
+        return AffinePiece(self._inwards(found), active, x, z)
+
+    def _inwards(self, found: FoundRegion) -> Array:
+        """The polygon with its corners so far towards its middle that rounding leaves no condition negative there.
+
+        By its own rounding a corner is outside of the edges that meet in it, the further the smaller their angle.
+        """
+        own, middle = found.basis.conditions[self.bases.asked, :3], centroid(found.polygon)
+        corners = np.insert(found.polygon, 0, 1.0, axis=1)
+        lacks = _NOISE * (np.abs(own) @ np.abs(corners).T) - own @ corners.T
+        reach = lacks + (own @ np.array([1.0, *middle]))[:, None]
+        share = np.divide(lacks, reach, out=np.zeros_like(lacks), where=(lacks > 0.0) & (reach > lacks)).max(
+            initial=0.0
+        )
+        size = float(np.abs(found.polygon - middle).max())
+        return np.asarray(found.polygon + min(share, SLIVER / size) * (middle - found.polygon))
 
     def _inside(self, polygon: Array) -> Array:
         """A point in general position inside a polygon."""

@@ -591,3 +591,26 @@ def test_a_place_without_an_optimum_is_told_from_one_with_an_optimum_beside_it()
     assert found.value(a=1.0, b=0.5) == pytest.approx(1.5)
     with pytest.raises(pc.InputError, match=r"there is no optimum \(a = 1\.0000001, b = 0\.5\)"):
         found.at(a=1.0000001, b=0.5)
+
+
+def controller_of_norms(seed):
+    """A double integrator with other numbers, and norms in place of squares: regions meet in the origin, and are thin."""
+    rng = np.random.default_rng(seed)
+    A = np.array([[1.0, 0.5], [0.0, 1.0]]) + 0.1 * rng.normal(size=(2, 2))
+    B = np.array([0.125, 0.5]) + 0.1 * rng.normal(size=2)
+    steps = 5 + seed % 4
+    x0, states = cp.Parameter(2, name="x0"), cp.Variable((2, steps + 1), name="states")
+    u = cp.Variable(steps, name="u")
+    rows = [states[:, 0] == x0, cp.abs(u) <= 1]
+    rows += [states[:, k + 1] == A @ states[:, k] + B * u[k] for k in range(steps)]
+    return cp.Problem(cp.Minimize(cp.norm1(cp.vec(states, order="F")) + 0.3 * cp.norm1(u)), rows), x0
+
+
+@pytest.mark.parametrize("seed", [10, 14, 16, 20])
+def test_controllers_of_norms_have_maps(seed):
+    problem, x0 = controller_of_norms(seed)
+    found = pc.plane(problem, {x0[0]: (-2, 2), x0[1]: (-2, 2)}, progress=False)
+    assert found.proof.passes()
+    for x0.value in np.random.default_rng(0).uniform(-2, 2, (3, 2)):
+        problem.solve("CLARABEL", tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
+        assert found.at({x0[0]: x0.value[0], x0[1]: x0.value[1]}).value == pytest.approx(problem.value, rel=1e-7)
