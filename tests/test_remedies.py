@@ -33,6 +33,13 @@ def divided():
     return path
 
 
+def entropies():
+    """The distribution of a die with the largest entropy, of all with mean l."""
+    q = cp.Variable(6, name="q")
+    rows = [(cp.sum(q) == 1).set_label("total"), (np.arange(1, 7) @ q == L).set_label("mean")]
+    return cp.Problem(cp.Maximize(cp.sum(cp.entr(q))), rows)
+
+
 def lasso():
     return problem(SQUARES + L * cp.norm1(X))
 
@@ -253,6 +260,11 @@ CASES = {
         lambda: pc.trace(problem(cp.norm2(X), X[0] <= L, X[0] >= L, X[1] <= 5), {L: 1}, {L: 2}, eps=1e-3),
         r"none was found: see constraint 0, constraint 1\. Write what holds with equality everywhere as equations",
         lambda: within(problem(cp.norm2(X), X[0] == L, X[1] <= 5), {L: 1.0}, {L: 2.0}, eps=1e-3),
+    ),
+    "a point inside at one end only": (
+        lambda: pc.trace(entropies(), {L: 3.5}, {L: 6}, eps=1e-2),
+        r"at stop \(there is one at start\), and none was found: see total, mean\. .*end a little earlier",
+        lambda: within(entropies(), {L: 3.5}, {L: 5.99}, eps=1e-2),
     ),
     "an infinite bound": (
         lambda: pc.trace(problem(SQUARES + L * X[0], np.array([1, np.inf, 1]) >= X), {L: 1}, {L: 2}),

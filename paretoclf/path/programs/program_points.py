@@ -130,8 +130,15 @@ class Beyond:
         """Say in words why there is none."""
         names = ", ".join(self.texts.get(name, name) for name in self.blame) or "what CVXPY added"
         what = reason_of(self.status, names, feasible=self.feasible)
-        more = f"; from t = {self.end:.6g}, where the path ends, to there nothing is known" if self.t > self.end else ""
-        return f"beyond t = {self.t:.6g}{those(self.parameters)} {what}: {self.proof}{more}"
+        beyond, end = apart(self.t, self.end)
+        more = f"; from t = {end}, where the path ends, to there nothing is known" if self.t > self.end else ""
+        return f"beyond t = {beyond}{those(self.parameters)} {what}: {self.proof}{more}"
+
+
+def apart(first: float, second: float) -> tuple[str, str]:
+    """Two numbers in six digits, or in as many as tell them apart."""
+    digits = next((d for d in range(6, 17) if f"{first:.{d}g}" != f"{second:.{d}g}"), 17 if first != second else 6)
+    return f"{first:.{digits}g}", f"{second:.{digits}g}"
 
 
 def verdict_of(status: str, *, feasible: bool) -> str:

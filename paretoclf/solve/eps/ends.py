@@ -6,7 +6,7 @@ end is the optimum of one more cone program with t for a variable, and the multi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 
 import numpy as np
@@ -49,15 +49,26 @@ def inside(line: ConeLine, stop: float, reach: float) -> Inner:
     """Points well inside the cones at both ends; InputError that names what keeps them from being so."""
     found = inner_points(line, stop, reach)
     if found is None:
-        names = ", ".join(touching(line, reach)[:5]) or "rows that CVXPY added"
-        which, remedy = "at both ends of the line", "begin and end further inside"
-        if line.A_stop is not None:
-            which, remedy = "with the coefficients of both ends of the line", "trace shorter lines"
+        ends, names = touching(line, stop, reach)
+        which, remedy = _without_inside(line, stop, ends)
         raise InputError(
             f"a path within eps needs a point inside all inequalities and cones of the problem {which}, and none was "
-            f"found: see {names}. Write what holds with equality everywhere as equations, or {remedy}"
+            f"found: see {', '.join(names[:5]) or 'rows that CVXPY added'}. Write what "
+            f"holds with equality everywhere as equations, or {remedy}"
         )
     return found
+
+
+def _without_inside(line: ConeLine, stop: float, ends: Sequence[float]) -> tuple[str, str]:
+    """Where no point is inside, and what to do."""
+    if line.A_stop is not None:
+        return "with the coefficients of both ends of the line", "trace shorter lines"
+    if len(ends) != 1:
+        return "at both ends of the line", "begin and end further inside"
+    if ends[0] == 0.0:
+        return "at start (there is one at the other end)", "begin a little further on"
+    where = "stop" if stop == 1.0 else f"t = {stop:.6g}"
+    return f"at {where} (there is one at start)", "end a little earlier"
 
 
 def last_inside(line: ConeLine, stop: float, reach: float, solver: ConeSolver) -> tuple[float, Inner]:
@@ -173,7 +184,9 @@ def _no_start(line: ConeLine, status: str) -> str:
         return f"{said}, as the solver says"
     since = judge_cone_ray(back, status, ray).since
     there = (
-        f"there is one from about t = {1.0 - stop:.6g} on: start there" if stop > 0.0 else "nor is there one at stop"
+        f"there is one from about t = {1.0 - stop:.6g} on: start a little later"
+        if stop > 0.0
+        else "nor is there one at stop"
     )
     if status == "infeasible":
         return f"{said}, as is every t before {1.0 - since:.6g}; {there}"

@@ -74,24 +74,30 @@ def _at_both_ends(line: ConeLine, stop: float = 1.0) -> ConeProgram:
     return ConeProgram(P, q, sp.vstack(rows), np.concatenate(sides), cones)
 
 
-def touching(line: ConeLine, reach: float) -> list[str]:
-    """Constraints that no point is inside of, all of them, at an end of the line: as multipliers tell.
+def touching(line: ConeLine, stop: float, reach: float) -> tuple[list[float], list[str]]:
+    """Ends of the line, t = 0 and ``stop``, at which no point is inside all constraints; and those that it is not of.
 
-    Ends at which there are points inside say nothing.
+    Multipliers tell the latter. Where coefficients move, one point must do for both ends: of these none is said.
     """
     names: list[str] = []
-    for t in (0.0, 1.0) if line.A_stop is None else (0.5,):
+    ends: list[float] = []
+    for t in (0.0, stop) if line.A_stop is None else (0.5,):
         program = line.at(t) if line.A_stop is None else _at_both_ends(line)
         x, multipliers = _phases(program, reach, None)
         if _is_inside(x, program.q.size, reach):
             continue
+        ends += [t] if line.A_stop is None else []
         z = np.abs(multipliers[: program.b.size])
-        held = np.flatnonzero((z > _HOLDS * z.max(initial=0.0)) & (program.kinds != "zero"))
+        has_part = z > _HOLDS * z.max(initial=0.0)
+        curved = has_part & (program.kinds != "zero")
+        rows = np.flatnonzero(curved)
         if line.A_stop is not None:
-            k = line.equations
-            held = k + (held - 2 * k) % (line.m - k)
-        names += [line.label(int(i)) for i in held]
-    return [name for name in dict.fromkeys(names) if name]
+            rows = line.equations + (rows - 2 * line.equations) % (line.m - line.equations)
+        of_cones = {line.label(int(i)) for i in rows} - {""}
+        if not of_cones and line.A_stop is None:  # cones that CVXPY added, such as those of logarithms, and equations
+            rows = np.flatnonzero(has_part & ~curved)
+        names += [line.label(int(i)) for i in rows]
+    return ends, [name for name in dict.fromkeys(names) if name]
 
 
 def _is_inside(x: Array | None, n: int, reach: float) -> bool:

@@ -594,7 +594,7 @@ def test_a_place_without_an_optimum_is_told_from_one_with_an_optimum_beside_it()
 
 
 def controller_of_norms(seed):
-    """A double integrator with other numbers, and norms in place of squares: regions meet in the origin, and are thin."""
+    """A double integrator with other numbers, and norms in place of squares: thin regions meet in the origin."""
     rng = np.random.default_rng(seed)
     A = np.array([[1.0, 0.5], [0.0, 1.0]]) + 0.1 * rng.normal(size=(2, 2))
     B = np.array([0.125, 0.5]) + 0.1 * rng.normal(size=2)

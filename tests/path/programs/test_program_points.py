@@ -95,6 +95,8 @@ def test_of_t_between_the_end_and_where_the_ray_refutes_nothing_is_said():
     assert replace(BEYOND, end=0.25).explain().endswith(f"PROVED{more}")
     assert more not in BEYOND.explain()
     assert replace(BEYOND, end=0.75).explain() == BEYOND.explain()
+    near = replace(BEYOND, end=0.5 - 3e-8).explain()  # 0.5 both, in six digits
+    assert near.endswith("from t = 0.49999997, where the path ends, to there nothing is known")
 
 
 @pytest.mark.parametrize(

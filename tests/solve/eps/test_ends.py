@@ -144,6 +144,12 @@ def test_nothing_inside_is_refused_and_the_rows_are_named():
     flat = array_line([[1.0], [-1.0]], [0.0, 0.0], [1.0])
     with pytest.raises(InputError, match=r"at both ends of the line, and none was found: see rows that CVXPY added"):
         inside(flat, 1.0, 2.0)
+    meets = array_line([[1.0], [-1.0]], [[1.0, 0.0], [0.0, 0.0]], [1.0])  # 0 <= x <= 1 - t
+    with pytest.raises(InputError, match=r"at stop \(there is one at start\), .* or end a little earlier$"):
+        inside(meets, 1.0, 2.0)
+    parts = array_line([[1.0], [-1.0]], [[0.0, 0.0], [1.0, 0.0]], [1.0])
+    with pytest.raises(InputError, match=r"at start \(there is one at the other end\), .* begin a little further on$"):
+        inside(parts, 1.0, 2.0)
     moving = array_line([[1.0], [-1.0]], [0.0, 0.0], [1.0], A_stop=[[2.0], [-2.0]])
     with pytest.raises(InputError, match=r"with the coefficients of both ends of the line.*trace shorter lines"):
         inside(moving, 1.0, 2.0)

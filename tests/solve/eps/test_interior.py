@@ -72,10 +72,13 @@ def test_rows_that_keep_points_from_being_inside_are_named():
     rows = [(x <= u).set_label("up"), (x >= 0).set_label("low"), (cp.norm2(y) <= 1).set_label("room")]
     problem = cp.Problem(cp.Minimize(x + y), rows)
     for start, stop in ((0.0, 1.0), (1.0, 0.0)):
-        line = LineOfCones(problem, {u: start}, {u: stop}).line
-        assert sorted(touching(line, 2.0)) == ["low", "up"]
+        ends, names = touching(LineOfCones(problem, {u: start}, {u: stop}).line, 1.0, 2.0)
+        assert ends == [start]  # u is 0 at start in the first case, at stop in the second
+        assert sorted(names) == ["low", "up"]
     scaled = cp.Problem(cp.Minimize(x + y), [(u * x <= 0).set_label("up"), *rows[1:]])
-    assert sorted(touching(LineOfCones(scaled, {u: 1.0}, {u: 3.0}).line, 2.0)) == ["low", "up"]
+    ends, names = touching(LineOfCones(scaled, {u: 1.0}, {u: 3.0}).line, 1.0, 2.0)
+    assert not ends
+    assert sorted(names) == ["low", "up"]
 
 
 @pytest.mark.parametrize("size", [1.0, 1e6])
