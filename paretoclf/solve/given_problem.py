@@ -12,6 +12,7 @@ import numpy as np
 from paretoclf.common.checks import what_it_is
 from paretoclf.common.errors import InputError
 from paretoclf.solve.formulation import Formulation, Range
+from paretoclf.solve.models.fixed_parameters import with_numbers
 from paretoclf.solve.models.lazily import cp
 
 
@@ -42,7 +43,7 @@ class GivenProblem(Formulation):
 
     def __init__(self, problem: Any, moving: Mapping[Any, Any]) -> None:
         known = {p.name(): p for p in problem.parameters()}
-        self._problem, self._moving = problem, {}
+        self._moving = {}
         for key in moving:
             name = key.name() if isinstance(key, cp.Parameter) else key
             if name not in known or (isinstance(key, cp.Parameter) and key is not known[name]):
@@ -54,6 +55,7 @@ class GivenProblem(Formulation):
         for name, each in known.items():
             if name not in self._moving and each.value is None:
                 raise InputError(f"{name} must have a value, or values to be swept over")
+        self._problem = with_numbers(problem, self._moving.values())
 
     @property
     def domain(self) -> Mapping[str, Range]:  # type: ignore[override]  # of a class it is the same for all

@@ -59,8 +59,12 @@ def test_other_parameters_need_values_and_vectors_are_not_swept():
     with pytest.raises(pc.InputError, match=r"^a must be a number to be swept, got a parameter of shape \(2,\)$"):
         pc.sweep(problem, {a: [1.0, 2.0]})
     b.value = 1.0
-    with pytest.raises(pc.InputError, match="minimise minus the objective"):
-        pc.sweep(cp.Problem(cp.Maximize(-cp.square(x[0]) + b * x[0])), {b: [1.0]})
+    with pytest.raises(
+        pc.InputError, match=r"minimise minus the objective, cp.Problem\(cp.Minimize\(-problem.objective.expr\)"
+    ):
+        pc.sweep(largest := cp.Problem(cp.Maximize(-cp.square(x[0]) + b * x[0])), {b: [1.0]})
+    instead = cp.Problem(cp.Minimize(-largest.objective.expr), largest.constraints)
+    assert pc.sweep(instead, {b: [1.0, 4.0]}).values == pytest.approx([-0.25, -4.0])
 
 
 def test_a_table_of_a_problem_has_its_variables_and_no_intercept():

@@ -238,4 +238,4 @@ def dual_cones(line: ConeLine) -> tuple[Any, list[Cone]]:
             parts.append(sp.diags_array([1 / cone.exponent, 1 / (1 - cone.exponent), 1.0]))
         else:
             parts.append(sp.eye_array(cone.size))
-    return sp.csr_array(sp.block_diag(parts)), cones
+    return sp.csr_array(sp.block_diag(parts) if parts else (0, 0)), cones

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from typing import Any
 
@@ -24,6 +24,10 @@ def with_numbers(problem: Any, moving: Iterable[Any], kept: Mapping[Any, Any] | 
     >>> problem = cp.Problem(cp.Minimize(cp.sum_squares(x - 1) + lam * a * cp.norm1(x)))
     >>> problem.is_dpp(), with_numbers(problem, [lam]).is_dpp()
     (False, True)
+    >>> share = cp.Parameter(value=0.25)  # 1 - share has no sign, and 0.75 has
+    >>> net = cp.Problem(cp.Minimize(lam * (1 - share) * cp.sum_squares(x - 1) + lam * share * cp.norm1(x)))
+    >>> net.is_dcp(), with_numbers(net, [lam]).is_dpp()
+    (False, True)
     """
     values = {p.id: value for p, value in (kept or {}).items()}
     moved = {p.id for p in moving} - values.keys()
@@ -31,8 +35,41 @@ def with_numbers(problem: Any, moving: Iterable[Any], kept: Mapping[Any, Any] | 
     if not still or _is_dpp(problem):
         return problem
     instead = {id(p): cp.Constant(values.get(p.id, p.value)) for p in still}
-    rows = [_with_duals_of(row, row.tree_copy(dict(instead))) for row in problem.constraints]
-    return cp.Problem(problem.objective.tree_copy(dict(instead)), rows)
+    for part in (problem.objective, *problem.constraints):
+        for each in _standing(part, {p.id for p in still}):
+            instead[id(each)] = cp.Constant(_copied(each, instead).value)
+    rows = [_with_duals_of(row, _copied(row, instead)) for row in problem.constraints]
+    return cp.Problem(_copied(problem.objective, instead), rows)
+
+
+def _copied(part: Any, instead: Mapping[int, Any]) -> Any:
+    """Copy an expression with others in place of some of its parts, by their ids; CVXPY's way looks at no sum."""
+    if id(part) in instead or not part.args:
+        return instead.get(id(part), part)
+    args = [
+        [_copied(e, instead) for e in each] if isinstance(each, list) else _copied(each, instead) for each in part.args
+    ]
+    return part.copy(args=args)
+
+
+def _standing(part: Any, still: set[int]) -> Iterator[Any]:
+    """The largest expressions of parameters that stand still, as 1 - a: a number has a sign, which CVXPY sees.
+
+    Expressions with a promise, such as that of ``cp.psd_wrap``, are left as they are.
+    """
+    for each in part.args:
+        own = each.parameters()
+        if own and each.args and not each.variables() and {p.id for p in own} <= still and not _promises(each):
+            yield each
+        elif own:
+            yield from _standing(each, still)
+
+
+def _promises(expression: Any) -> bool:
+    """Whether there is an expression in it that has a property because the user says so."""
+    from cvxpy.atoms.affine.wraps import Wrap
+
+    return isinstance(expression, Wrap) or any(map(_promises, expression.args))
 
 
 def _is_number(parameter: Any) -> bool:

@@ -54,7 +54,8 @@ class Model:
         """
         allowed = cp.Minimize | cp.Maximize if maximise else cp.Minimize
         if not isinstance(problem, cp.Problem) or not isinstance(problem.objective, allowed):
-            remedy = "; minimise minus the objective" if isinstance(problem, cp.Problem) else ""
+            instead = "cp.Problem(cp.Minimize(-problem.objective.expr), problem.constraints)"
+            remedy = f"; minimise minus the objective, {instead}" if isinstance(problem, cp.Problem) else ""
             raise InputError(f"a model must be a cvxpy.Problem that minimises, got {problem!r:.200}{remedy}")
         named = [(v.name(), v) for v in problem.variables()]
         labelled = [(c.label or f"constraint {k}", c) for k, c in enumerate(problem.constraints)]

@@ -8,6 +8,8 @@ from contextlib import nullcontext
 from string import ascii_lowercase
 from typing import Any
 
+import numpy as np
+
 from paretoclf.solve.models.as_written import short
 from paretoclf.solve.models.lazily import cp
 
@@ -59,7 +61,7 @@ def _instead_of_product(part: Any) -> str:
         return ""
     return (
         f". Here that is {short(expression)}: write a Parameter in its place, and give it the value of "
-        f"{short(expression)} at both ends"
+        f"{short(expression)} at both ends, between which it goes straight"
     )
 
 
@@ -96,6 +98,8 @@ def why_not_convex(part: Any) -> str:
                 )
     if isinstance(expression, cp.QuadForm) and expression.args[1].parameters():
         return _of_moving_matrix(expression)
+    if isinstance(expression, cp.QuadForm) and not expression.args[1].variables():
+        return _of_fixed_matrix(expression)
     kinds = ", ".join(f"{short(each)} is {each.curvature.lower()}" for each in expression.args)
     return f"{short(expression)} is neither convex nor concave by these rules: {kinds}"
 
@@ -114,6 +118,17 @@ def _two_parameters(factor: Any) -> str:
     return (
         "Write a Parameter of its own for it, rest = cp.Parameter(nonneg=True), and give it the value of "
         f"{text} at both ends: start={{{start}, rest: {there}}}, and likewise stop"
+    )
+
+
+def _of_fixed_matrix(form: Any) -> str:
+    """Reason and remedy for a quadratic form whose matrix is not semidefinite."""
+    matrix = np.asarray(form.args[1].value.todense() if hasattr(form.args[1].value, "todense") else form.args[1].value)
+    ends = np.linalg.eigvalsh(0.5 * (matrix + matrix.T))[[0, -1]]
+    x = short(form.args[0])
+    return (
+        f"{short(form)} is neither convex nor concave: eigenvalues of its matrix go from {ends[0]:.1e} to {ends[1]:.1e}"
+        f". Where one of these signs is rounding, write cp.quad_form({x}, pc.nearest_psd(P))"
     )
 
 

@@ -54,7 +54,7 @@ def _conic(found: CompiledLine) -> ConeLine:
     """The program of a line, with a quadratic term that moves in cones, unless coefficients of equations move."""
     problem, as_it_is = found.problem, found
     # Where a parameter is the matrix of a quadratic form, CVXPY would make cones of the one that it has first.
-    if (found.P.moves() or _moves_equations(found)) and problem.objective.is_dcp(dpp=True):
+    if (found.P.moves() or _moves_equations(found)) and found.compiled.model.problem.objective.is_dcp(dpp=True):
         _check_convex(found)
         found = CompiledLine.of(problem, *found.ends, cones=True, use_quad_obj=False)
     if _moves_equations(found):

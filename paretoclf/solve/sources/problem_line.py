@@ -279,9 +279,9 @@ class LineOfPrograms:
         from cvxpy.reductions.solution import Solution
 
         self.move(point.t)
-        model = Model.of(self.problem, maximise=True, moving=False)
-        primal = {v.id: point.variables[name] for name, v in model.variables.items()}
-        dual = {c.id: point.duals[name] for name, c in model.constraints.items() if name in point.duals}
+        primal = {v.id: point.variables[v.name()] for v in self.problem.variables()}
+        rows = {c.label or f"constraint {k}": c for k, c in enumerate(self.problem.constraints)}
+        dual = {c.id: point.duals[name] for name, c in rows.items() if name in point.duals}
         self.problem.unpack(Solution(cp.OPTIMAL, self.sign * point.value, primal, dual, {}))
 
     def tried(self, t: float, values: Mapping[str, Any]) -> tuple[float, float]:
@@ -322,11 +322,9 @@ class LineOfPrograms:
 
 
 def _check_problem(problem: Any) -> None:
-    """InputError unless it is a problem of CVXPY, and convex by its rules."""
+    """InputError unless it is a problem of CVXPY."""
     if not isinstance(problem, cp.Problem):
         raise InputError(f"problem must be a cvxpy.Problem, got {what_it_is(problem)}")
-    if not problem.is_dcp():
-        Model.of(problem, maximise=True, moving=False)  # which says where, and why
 
 
 def _kept(first: Values, last: Values) -> Values:
@@ -353,6 +351,19 @@ def _model_of(problem: Any, moving: Any, kept: Values | None = None) -> Model:
 def ends_of(problem: Any, start: Any, stop: Any) -> tuple[Values, Values]:
     """Both ends as arrays, checked against what the parameters of a convex problem may be."""
     _check_problem(problem)
+    try:
+        first, last = _checked_ends(problem, start, stop)
+    except InputError:
+        if not problem.is_dcp():
+            Model.of(problem, maximise=True, moving=False)  # which says where, and why
+        raise
+    if not problem.is_dcp():  # as 1 - a, which has a sign only where a stands still
+        Model.of(with_numbers(problem, first, _kept(first, last)), maximise=True, moving=False)
+    return first, last
+
+
+def _checked_ends(problem: Any, start: Any, stop: Any) -> tuple[Values, Values]:
+    """Both ends as arrays, checked."""
     own = problem.parameters()
     for name, given in (("start", start), ("stop", stop)):
         if not isinstance(given, Mapping) or not given:

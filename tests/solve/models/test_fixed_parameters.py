@@ -86,13 +86,15 @@ def test_the_line_that_a_refusal_prescribes_is_traced():
     fit = cp.sum_squares(w - 1)
     mixed = cp.Problem(cp.Minimize(fit + b * a * cp.norm1(w) + b * (1 - a) / 2 * cp.sum_squares(w)))
     with pytest.raises(pc.InputError) as error:
-        pc.trace(mixed, {b: 2, a: 0.5}, {b: 1, a: 0.5}, curve=True)
+        pc.trace(mixed, {b: 2, a: 0.5}, {b: 1, a: 0.6}, curve=True)
     start = "start={b: c, a: d, rest: c * (1 - d) / 2}"  # no letter that is a parameter's name
     assert start in str(error.value)
     rest = cp.Parameter(nonneg=True, name="rest")
     apart = cp.Problem(cp.Minimize(fit + b * a * cp.norm1(w) + rest * cp.sum_squares(w)))
     path = pc.trace(apart, {b: 2, a: 0.5, rest: 0.5}, {b: 1, a: 0.5, rest: 0.25}, curve=True)
     assert path.value(b=2) == pytest.approx(2 - 0.5**2 / 1.5 * 2)
+    still = pc.trace(mixed, {b: 2, a: 0.5}, {b: 1, a: 0.5}, curve=True)  # where a stands still it is a number
+    assert still.value(0.5) == pytest.approx(path.value(0.5), abs=1e-8)
     with pytest.raises(pc.InputError, match=r"Here that is b \* a: write a Parameter in its place"):
         pc.trace(apart, {b: 2, a: 0.5, rest: 0.5}, {b: 1, a: 0.6, rest: 0.2}, curve=True)
     product = cp.Parameter(nonneg=True, name="product")
@@ -107,3 +109,21 @@ def test_what_is_dpp_is_left_alone(product):
     assert with_numbers(own, []) is own
     a.value = None
     assert with_numbers(problem, [lam]) is problem
+
+
+def test_what_is_left_of_a_share_that_stands_is_a_number():
+    """1 - share has no sign that CVXPY knows; its value has one: soft thresholds at lam (1 - share) / 2."""
+    x, lam = cp.Variable(2, name="x"), cp.Parameter(nonneg=True, name="lam")
+    share, T = cp.Parameter(name="share", value=0.25), cp.Parameter((2, 2), symmetric=True, value=np.diag([0.0, 1.0]))
+    rows = [((1 - share) * cp.abs(x[1]) <= 0.75).set_label("room")]
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(x - [3, 2]) + lam * (1 - share) * cp.norm1(x)), rows)
+    path = pc.trace(problem, {lam: 0}, {lam: 4}, progress=False)
+    np.testing.assert_allclose(path.at(lam=2.0).variables["x"], [3 - 0.75, 1.0], atol=1e-9)
+    path.assign(lam=2.0)
+    assert problem.constraints[0].dual_value == pytest.approx(path.at(lam=2.0).duals["room"])
+    np.testing.assert_allclose(pc.sweep(problem, {lam: [2.0]}).values, [path.value(lam=2.0)], rtol=1e-9)
+    promised = cp.Problem(cp.Minimize(cp.quad_form(x, cp.psd_wrap(np.eye(2) + lam * T)) + (1 - share) * x[0]))
+    along = pc.trace(promised, {lam: 0}, {lam: 1}, curve=True, progress=False)  # no constraint at all
+    assert along.value(1.0) == pytest.approx(-(0.75**2) / 4, abs=1e-8)
+    with pytest.raises(pc.InputError, match=r"neither convex nor concave: eigenvalues .* go from -1\.0e\+00 to 3"):
+        pc.trace(cp.Problem(cp.Minimize(cp.quad_form(x, np.diag([-1.0, 3.0])) + lam * x[0])), {lam: 0}, {lam: 1})
