@@ -14,8 +14,10 @@ files (.mps, .qps, .lp), and of support vector machines along their costs. What 
 
 TRACE = """\
 Of MODEL.mps (or .qps, .lp, also with .gz), and of every --move: the optimum of the program at every point of the line
-on which these of its numbers move together, with a proof. A row is printed for each breakpoint: the value, and what
-becomes tight or free there. --csv has every variable and multiplier; --out DIR has path.npz, and page.html with --html.
+on which these of its numbers move together, with a proof. With --by FROM..TO the line is a direction, and each --move
+says what a unit adds, a number or a share such as 5%; rhs:* is every right-hand side. A row is printed for each
+breakpoint: the value, and what becomes tight or free there. --csv has every variable and multiplier; --out DIR has
+path.npz, and page.html with --html.
 
 Of samples: trace every cost-optimal SVM of a data set along two lines of the cost plane: the ray C_plus n_plus =
 C_minus n_minus from zero costs to mean cost 10, and the asymmetry line C_plus + C_minus = TOTAL with the asymmetry
@@ -30,6 +32,8 @@ TRACE_EXAMPLES = """\
 examples:
   paretoclf trace model.mps --move rhs:CAP1=100..300
   paretoclf trace model.mps.gz --move rhs:CAP1=100..300 --move cost:X7=2..5 --csv path.csv --out traced --html
+  paretoclf trace model.mps --move rhs:CAP1=10 --move rhs:CAP2=5 --by 0..1
+  paretoclf trace model.mps --move 'rhs:*=1%' --by=-10..10
   paretoclf trace wdbc --out out
   paretoclf trace wdbc --kernel rbf --bandwidth 5 --json > report.json
   paretoclf trace patients.csv --label diagnosis --positive M --costs 20 1 --html --out patients
@@ -219,7 +223,8 @@ move, on both sides, and for how many units that holds. What has no derivative t
 DERIVATIVES_EXAMPLES = """\
 examples:
   paretoclf derivatives model.mps --move rhs:CAP1
-  paretoclf derivatives model.mps --move rhs:CAP1=2 --move cost:X7=-1 --json"""
+  paretoclf derivatives model.mps --move rhs:CAP1=2 --move cost:X7=-1 --json
+  paretoclf derivatives model.mps --move 'rhs:*=1%'"""
 
 PLANE = """\
 Map the optimum of a program at every pair of two of its numbers: the regions on which the same rows are tight, each
@@ -322,6 +327,11 @@ def _move(group: argparse._ArgumentGroup, metavar: str, text: str) -> None:
     group.add_argument("--move", action="append", metavar=metavar, help=text)
 
 
+def _by(group: argparse._ArgumentGroup) -> None:
+    text = "so many units of a direction, in which each --move is WHAT[=RATE], as rhs:CAP1=10 or 'rhs:*=5%%'"
+    group.add_argument("--by", metavar="FROM..TO", help=text)
+
+
 def _csv(output: argparse._ArgumentGroup) -> None:
     output.add_argument("--csv", metavar="FILE.csv", help="write the table to this file, with all digits")
 
@@ -352,7 +362,7 @@ def _ranges(parser: argparse.ArgumentParser) -> None:
 
 
 def _derivatives(parser: argparse.ArgumentParser) -> None:
-    _move(_model(parser), "WHAT[=RATE]", f"what moves, by so much in a unit; default: 1. {WORDS}")
+    _move(_model(parser), "WHAT[=RATE]", f"what moves, by so much in a unit, or by 5%% of it; default: 1. {WORDS}")
     _prove_to(_output(parser))
 
 
@@ -376,6 +386,7 @@ def _trace(parser: argparse.ArgumentParser) -> None:
     _data(parser)
     program = parser.add_argument_group("program")
     _move(program, "WHAT=FROM..TO", f"a number of the program that moves. {WORDS}")
+    _by(program)
     _integers(program)
     model = parser.add_argument_group("model")
     _kernel(model)
@@ -491,6 +502,7 @@ def _check(parser: argparse.ArgumentParser) -> None:
     own = parser.add_argument_group("your own model, of paths of programs")
     own.add_argument("--model", metavar="MODEL", help="every number is that of this .mps, .qps or .lp file")
     _move(own, "WHAT=FROM..TO", f"what moves in it, from where to where. {WORDS}")
+    _by(own)
     _integers(own)
     _output(parser)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import paretoclf as pc
 from paretoclf.cli.files import staged, to_json
-from paretoclf.cli.moves import head_of, read_moves, read_qp
+from paretoclf.cli.moves import head_of, read_line, read_qp
 from paretoclf.cli.table_files import text_table, write_csv
 from paretoclf.common.errors import InputError
 from paretoclf.path.base.path import OnSegments
@@ -18,9 +18,8 @@ from paretoclf.path.programs.problem_path import ProblemPath
 
 def trace_program(args: argparse.Namespace) -> int:
     """Run the subcommand on a program; return its exit status."""
-    moves = read_moves(args.move)
-    qp = read_qp(args.source, args.integers, list(moves))
-    start, stop = ({words: ends[k] for words, ends in moves.items()} for k in (0, 1))
+    moves, start, stop = read_line(args.move, args.by)
+    qp = read_qp(args.source, args.integers, moves)
     path = pc.trace(qp, start=start, stop=stop, progress=False if args.json or args.quiet else None)
     rows = list(point_rows(path))
     files = [] if args.csv is None else [args.csv]

@@ -101,13 +101,12 @@ def run_check(args: argparse.Namespace) -> int:
 def _compared(args: argparse.Namespace) -> str:
     """Say that the certificate is about the model in a file, where one is given; InputError where it is not."""
     if args.model is None:
-        if args.move or args.integers:
-            raise InputError("--move and --integers say how a model is read: give it by --model")
+        if args.move or args.by or args.integers:
+            raise InputError("--move, --by and --integers say how a model is read: give it by --model")
         return ""
-    from paretoclf.cli.moves import read_moves, read_qp  # few certificates are compared with a model
+    from paretoclf.cli.moves import read_line, read_qp  # few certificates are compared with a model
     from paretoclf.path.same_program import same_program
 
-    moves = read_moves(args.move)
-    qp = read_qp(args.model, args.integers, list(moves))
-    start, stop = ({words: ends[k] for words, ends in moves.items()} for k in (0, 1))
+    moves, start, stop = read_line(args.move, args.by)
+    qp = read_qp(args.model, args.integers, moves)
     return f"{args.model}: {same_program(args.file, qp, start, stop)}"

@@ -87,8 +87,8 @@ def _without_rounding(row: dict[str, Any]) -> float:
 
 def run_derivatives(args: argparse.Namespace) -> int:
     """Run ``paretoclf derivatives``; return its exit status."""
-    direction = read_direction(args.move)
-    qp = read_qp(args.model, args.integers, list(direction))
+    moves, direction = read_direction(args.move)
+    qp = read_qp(args.model, args.integers, moves)
     found: Any = pc.derivatives(qp, direction)
     proof = _proved(found, args)
     if args.json:
@@ -113,7 +113,7 @@ def run_plane(args: argparse.Namespace) -> int:
     moves = read_moves(args.move)
     if len(moves) != 2:
         raise InputError(f"--move must be given twice, for the two sides of the rectangle, got {len(moves)}")
-    qp = read_qp(args.model, args.integers, list(moves))
+    qp = read_qp(args.model, args.integers, {words: words for words in moves})
     found = pc.plane(qp, moves, progress=False if args.json else None)
     rows = [row | {"value": found.value({name: row[name] for name in moves})} for row in found.records()]
     if args.csv is not None:

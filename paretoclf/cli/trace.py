@@ -29,7 +29,7 @@ PAGES = ("report.html", "page.html")
 OUT = "out"
 
 #: Options of `trace` that a program in a file has, too.
-OF_PROGRAMS = ("command", "source", "move", "integers", "csv", "json", "quiet", "out", "html")
+OF_PROGRAMS = ("command", "source", "move", "by", "integers", "csv", "json", "quiet", "out", "html")
 
 
 def run_trace(args: argparse.Namespace) -> int:
@@ -38,7 +38,9 @@ def run_trace(args: argparse.Namespace) -> int:
         refuse_foreign(args, OF_PROGRAMS, "samples, and SOURCE is a program")
         return trace_program(args)
     refuse_foreign(
-        args, [name for name in vars(args) if name not in ("move", "csv", "integers")], "a program: .mps, .qps or .lp"
+        args,
+        [name for name in vars(args) if name not in ("move", "by", "csv", "integers")],
+        "a program: .mps, .qps or .lp",
     )
     kernel = args.kernel, args.bandwidth, args.degree
     options = Options(*kernel, args.total, args.standardize, args.seed, args.repeats, tuple(args.costs))

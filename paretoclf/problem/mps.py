@@ -72,7 +72,7 @@ def ending_of(name: str) -> str | None:
     return ENDINGS.get(Path(lower).suffix)
 
 
-def read_program(file: Path, moves: Mapping[str, str], integers: Any = None) -> dict[str, Any]:
+def read_program(file: Path, moves: Mapping[str, Any], integers: Any = None) -> dict[str, Any]:
     """Read the arguments of a `paretoclf.QP` from a file; ``moves`` has the numbers that are parameters, by words.
 
     What becomes of integers is said by `paretoclf.problem.integers.without_integers`; by default they are refused.

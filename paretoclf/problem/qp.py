@@ -127,7 +127,7 @@ class QP:
     def from_file(
         cls,
         file: AnyFile,
-        moves: Mapping[str, str] | None = None,
+        moves: Mapping[str, str | Mapping[str, float | str]] | None = None,
         integers: Literal["relax"] | Mapping[str, float] | None = None,
     ) -> QP:
         r"""Read a linear or quadratic program from an MPS, QPS or LP file, by HiGHS (``pip install paretoclf[mps]``).
@@ -139,9 +139,11 @@ class QP:
         ----------
         file : path
             Ends in ``.mps``, ``.qps`` or ``.lp``, or one of these and ``.gz``.
-        moves : mapping of str to str, optional
+        moves : mapping of str to str or mapping, optional
             Parameters by name, each with the number of the file that it is: ``"rhs:ROW"``, ``"cost:VARIABLE"``,
-            ``"lower:NAME"`` or ``"upper:NAME"`` of a row or a variable. Its value in the file is where it stays.
+            ``"lower:NAME"`` or ``"upper:NAME"`` of a row or a variable. Its value in the file is where it stays. A
+            mapping is a direction: ``{"rhs:CAP1": 10, "rhs:N*": "5%"}`` adds 10 to one right-hand side in a unit, and
+            to those whose names begin with N 5 % of what they are; the parameter is 0 in the file.
         integers : "relax", or mapping of str to float, optional
             Integers, which have no path, may be any number between their bounds, or are fixed where a solution has
             them; by default they are refused.

@@ -70,9 +70,27 @@ def test_a_compressed_file_is_a_program_too(run, tmp_path):
     assert (status, out.splitlines()[1].split()[:3]) == (0, ["t", "cost:X", "cost:Y"])
 
 
+def test_several_numbers_move_in_a_direction(run, tmp_path):
+    moves = ["--move", "rhs:BUDGET=4", "--move", "cost:X=-50%", "--by=-0.5..1"]
+    status, out, _ = run("goods.mps", *moves, "--out", "o")
+    assert (status, out.splitlines()[1].split()[:3]) == (0, ["t", "units", "value"])
+    qp = pc.QP.from_file("goods.mps")
+    here, cost = float(qp.u[0]), float(qp.q[0])
+    path = pc.load(tmp_path / "o" / "path.npz")
+    for by in (-0.5, 0.0, 0.7):
+        own = [(("row", 0, "u"), here + 4 * by), (("cost", 0, ""), cost * (1 - by / 2))]
+        assert path.value(units=by) == pytest.approx(by_highs("goods.mps", own), abs=1e-9)
+    assert main(["prove", "o/path.npz", "--level", "exact", "--out", "goods.proof.json", "--quiet"]) == 0
+    assert main(["check", "goods.proof.json", "--model", "goods.mps", *moves]) == 0
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (["goods.mps", "--move", "rhs:TIE=1..2", "--by", "0..1"], "--move must have numbers, got '1..2'"),
+        (["goods.mps", "--move", "rhs:TIE=1", "--by", "1"], "--by must be FROM..TO, as 0..1 or, with an equals sign"),
+        (["goods.mps", "--move", "rhs:TIE=1", "--by", "0..x"], "--by must have numbers, got 'x' in 0..x"),
+        (["wdbc", "--by", "0..1"], "--by belongs to a program: .mps, .qps or .lp, got wdbc"),
         (["goods.mps"], "--move must say which number of the program moves, as rhs:CAP1=100..300, got none"),
         (["goods.mps", "--move", "rhs:TIE=3"], "--move must be WHAT=FROM..TO, as rhs:CAP1=100..300, got rhs:TIE=3"),
         (

@@ -69,6 +69,14 @@ def test_derivatives_along_two_numbers(run):
     assert "derivatives along rhs:need by 1" in run("derivatives", "program.mps", "--move", "rhs:need")[1]
 
 
+def test_derivatives_of_shares_and_of_every_side(run):
+    out = run("derivatives", "program.mps", "--move", "rhs:*=1%", "--move", "cost:d=-1")[1]
+    assert "derivatives along rhs:*=1% by 1, cost:d by -1" in out
+    found = json.loads(run("derivatives", "program.mps", "--move", "rhs:need=50%", "--json")[1])
+    plain = json.loads(run("derivatives", "program.mps", "--move", "rhs:need=2", "--json")[1])
+    assert found["right"] == plain["right"]
+
+
 def test_a_map_is_printed_written_and_saved(run, tmp_path):
     moves = ["--move", "rhs:need=0..12", "--move", "rhs:cap=-4..12"]
     status, out, _ = run("plane", "program.mps", *moves, "--csv", "regions.csv", "--out", "map.npz")

@@ -165,3 +165,51 @@ def test_values_are_those_of_moves():
         pc.QP(None, [1.0], **how, values={"r": 4})
     with pytest.raises(pc.InputError, match=r"values\['p'\] must be finite, got inf"):
         pc.QP(None, [1.0], **how, values={"p": np.inf})
+
+
+def test_a_direction_moves_several_numbers_by_amounts_and_by_shares(file):
+    qp = pc.QP.from_file(file, moves={"p": {"rhs:need": 2.0, "rhs:cap": "20%", "cost:c": 0.5}})
+    assert dict(qp.values) == {"p": 0.0}
+    path = pc.trace(qp, start={"p": 0}, stop={"p": 1})
+    for p in np.linspace(0.0, 1.0, 5):
+        own = [(("row", 0, "l"), 4 + 2 * p), (("row", 2, "u"), 9 + 1.8 * p), (("cost", 2, ""), -1 + 0.5 * p)]
+        assert path.value(p=p) == pytest.approx(by_highs(file, own), abs=1e-9)
+
+
+def test_a_star_is_every_right_hand_side(file):
+    path = pc.trace(pc.QP.from_file(file, moves={"p": {"rhs:*": "1%"}}), start={"p": -10}, stop={"p": 20})
+    solver = highspy.Highs()
+    solver.setOptionValue("output_flag", False)
+    solver.readModel(file)
+    low, high = (np.array(getattr(solver.getLp(), f"row_{side}_")) for side in ("lower", "upper"))
+    for p in np.linspace(-10.0, 20.0, 7):
+        for row in range(4):
+            solver.changeRowBounds(row, (1 + p / 100) * low[row], (1 + p / 100) * high[row])
+        solver.run()
+        assert path.value(p=p) == pytest.approx(solver.getInfo().objective_function_value, abs=1e-9)
+
+
+def test_a_star_is_bounds_costs_and_parts_of_names(file):
+    qp = pc.QP.from_file(file, moves={"c": {"cost:*": 1.0}, "u": {"upper:*": 1.0}, "w": {"rhs:w*": 1.0}})
+    assert qp.moves["c"]["q"].tolist() == [1, 1, 1, 1]
+    tie = qp.names[1].index("tie")
+    assert qp.moves["u"]["u"].tolist() == [float(np.isfinite(u) and i != tie) for i, u in enumerate(qp.u)]
+    assert [np.flatnonzero(qp.moves["w"][side]).tolist() for side in "lu"] == [[3], [3]]
+
+
+@pytest.mark.parametrize(
+    ("amounts", "said"),
+    [
+        ({"rhs:need": "five"}, "must add a number to rhs:need, or a share of it as '5%', got 'five'"),
+        ({"rhs:need": True}, "must add a number to rhs:need"),
+        ({"rhs:need": np.nan}, "must add a number to rhs:need"),
+        ({"rhs:n": 1}, "got 'rhs:n': it has need, tie, cap, wide"),
+        ({"rhs:q*": 1}, r"must name numbers that the program has, got 'rhs:q\*', which none of them fits"),
+        ({"rhs:need": 0}, "must move something, got {'rhs:need': 0}"),
+        ({}, "must move something, got {}"),
+        (["rhs:need", "rhs:cap"], "several that move together are a mapping, {'rhs:CAP1': 10, 'rhs:CAP2': '5%'}"),
+    ],
+)
+def test_a_direction_that_moves_nothing_is_refused(file, amounts, said):
+    with pytest.raises(pc.InputError, match=said):
+        pc.QP.from_file(file, moves={"p": amounts})
