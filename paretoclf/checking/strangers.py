@@ -26,7 +26,7 @@ from paretoclf.common.errors import InputError
 from paretoclf.common.files import reading
 from paretoclf.common.tolerances import STRANGERS
 from paretoclf.engine.reduction.program import beside_the_value, meant_by
-from paretoclf.path.base.point_rows import EVENTS, column_of
+from paretoclf.path.base.point_rows import EVENTS, SLOPES, column_of
 from paretoclf.path.curves.curve_path import CurvePath
 from paretoclf.path.programs.eps_path import ConePath
 from paretoclf.path.programs.problem_path import ProblemPath, trace_problem
@@ -214,8 +214,8 @@ def _share_of(path: Traced, knots: Any, name: str | None) -> Array:
 def _columns(file: str, header: list[str], table: Array, path: Traced) -> dict[str, Array]:
     """A table of knots: t or the parameter, and the entries of variables and multipliers as ``x[0, 1]`` or ``x``.
 
-    What `point_rows` writes beside them is left out: parameters where there is t, the value and its bounds. An entry
-    that has the name of a parameter is ``x:NAME`` or ``row:NAME``, as there.
+    What `point_rows` writes beside them is left out: parameters where there is t, the value, its slopes and its bounds.
+    An entry that has the name of a parameter is ``x:NAME`` or ``row:NAME``, as there.
     """
     column = {name: table[:, k] for k, name in enumerate(header)}
     parameters = [name for name in header if name == "t" or name in path.ends[0]]
@@ -246,7 +246,7 @@ def _of_frame(given: Any) -> tuple[list[str], Array]:
     """Names and numbers of the columns of a DataFrame; an index with a name is one of them."""
     frame = given.reset_index() if getattr(getattr(given, "index", None), "name", None) else given
     names = [str(name) for name in frame.columns]
-    kept = [k for k, name in enumerate(names) if name != EVENTS]
+    kept = [k for k, name in enumerate(names) if name not in (EVENTS, *SLOPES)]
     columns = [real_array(np.asarray(frame[frame.columns[k]]), f"solutions[{names[k]!r}]") for k in kept]
     if not columns or not columns[0].size:
         raise InputError("solutions must be a DataFrame with a row for each knot, got an empty one")
@@ -277,7 +277,7 @@ def _table(file: str) -> tuple[list[str], Array]:
         header, rows = lines[0], lines[1:]
         if len({len(row) for row in lines}) != 1:
             raise InputError(f"{file}: every row must have {len(header)} entries")
-        used = [k for k, name in enumerate(header) if name.strip() and name.strip() != EVENTS]
+        used = [k for k, name in enumerate(header) if name.strip() and name.strip() not in (EVENTS, *SLOPES)]
         try:
             table = np.array([[number_from_text(row[k]) for k in used] for row in rows])
         except ValueError as error:

@@ -16,8 +16,9 @@ TRACE = """\
 Of MODEL.mps (or .qps, .lp, also with .gz), and of every --move: the optimum of the program at every point of the line
 on which these of its numbers move together, with a proof. With --by FROM..TO the line is a direction, and each --move
 says what a unit adds, a number or a share such as 5%; rhs:* is every right-hand side. A row is printed for each
-breakpoint: the value, and what becomes tight or free there. --csv has every variable and multiplier; --out DIR has
-path.npz, and page.html with --html.
+breakpoint: the value, its slopes on both sides for a unit of the number that moves (the shadow price; of t, where
+several move), and what becomes tight or free there. Where both slopes are equal the value has no kink. --csv has every
+variable and multiplier; --out DIR has path.npz, and page.html with --html.
 
 Of samples: trace every cost-optimal SVM of a data set along two lines of the cost plane: the ray C_plus n_plus =
 C_minus n_minus from zero costs to mean cost 10, and the asymmetry line C_plus + C_minus = TOTAL with the asymmetry
@@ -237,8 +238,9 @@ examples:
 
 EXPORT = """\
 Write a saved path as a table that anybody reads, after it was proved again: a row for each breakpoint, with the
-parameters, the optimal value, every variable and every multiplier by its name, and what changes there; two rows where
-one of them jumps. Between two rows of a program's path all of them but the value move along straight lines."""
+parameters, the optimal value, its slopes on both sides, every variable and every multiplier by its name, and what
+changes there; two rows where one of them jumps. Between two rows of a program's path all of them but the value and its
+slopes move along straight lines."""
 
 EXPORT_EXAMPLES = """\
 examples:

@@ -12,7 +12,7 @@ from paretoclf.cli.moves import head_of, read_line, read_qp
 from paretoclf.cli.table_files import text_table, write_csv
 from paretoclf.common.errors import InputError
 from paretoclf.path.base.path import OnSegments
-from paretoclf.path.base.point_rows import point_rows
+from paretoclf.path.base.point_rows import SLOPES, point_rows
 from paretoclf.path.programs.problem_path import ProblemPath
 
 
@@ -53,10 +53,14 @@ def report(path: Any, source: str, rows: list[dict[str, Any]]) -> dict[str, Any]
 
 
 def text(path: Any, rows: list[dict[str, Any]], head: str, files: list[str]) -> str:
-    """Text of a path, for people: a row a breakpoint with the value and what changes, then the proof."""
+    """Text of a path, for people: a row a breakpoint with the value, its slopes and what changes, then the proof."""
     numbers = [name for name, value in path.parameters(0.0).items() if isinstance(value, float)]
     breakpoints = list({row["t"]: row for row in rows}.values())  # one row each, also where a multiplier jumps
-    lines = [head, text_table(breakpoints, ["t", *numbers, "value", "events"]), path.proof.explain()]
+    names = ["t", *numbers, "value", *(name for name in SLOPES if name in rows[0]), "events"]
+    lines = [head, text_table(breakpoints, names), path.proof.explain()]
+    if rows and SLOPES[0] in rows[0]:
+        alone = path.axis[0] if path.axis[0] in numbers else "t"
+        lines.insert(-1, f"slopes: rates of the value for a unit of {alone}, towards smaller and larger t")
     if path.beyond is not None:
         lines.append(path.beyond.explain())
     if files:

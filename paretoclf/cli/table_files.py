@@ -25,7 +25,7 @@ def write_csv(file: str, rows: Iterable[Mapping[str, Any]], option: str = "--csv
 
 
 def text_table(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> str:
-    """Return some columns of rows as text, numbers to the right, six digits each.
+    """Return some columns of rows as text, numbers to the right, six digits each; what is missing is empty.
 
     Examples
     --------
@@ -35,8 +35,8 @@ def text_table(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> str:
            0  a
     0.123457  b
     """
-    cells = [[_cell(row.get(name, "")) for name in names] for row in rows]
-    numbers = [all(isinstance(row.get(name, 0.0), int | float) for row in rows) for name in names]
+    cells = [[_cell(row.get(name)) for name in names] for row in rows]
+    numbers = [all(isinstance(row.get(name), int | float | None) for row in rows) for name in names]
     widths = [max([len(name), *(len(row[k]) for row in cells)]) for k, name in enumerate(names)]
 
     def line(texts: Sequence[str]) -> str:
@@ -47,4 +47,6 @@ def text_table(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> str:
 
 
 def _cell(value: Any) -> str:
+    if value is None:
+        return ""
     return f"{value + 0.0:.6g}" if isinstance(value, float) else str(value)

@@ -34,8 +34,9 @@ def test_a_row_a_breakpoint_with_the_value_and_what_changes(run):
     assert status == 0
     head, names, *rows = out.splitlines()
     assert head == "goods.mps: LP(3 variables, 6 rows, 1 of them equations, maximised, moved by rhs:BUDGET)"
-    assert names.split() == ["t", "rhs:BUDGET", "value", "events"]
-    for row in rows[:-1]:
+    assert names.split() == ["t", "rhs:BUDGET", "value", "slope", "left", "slope", "right", "events"]
+    assert rows[-2] == "slopes: rates of the value for a unit of rhs:BUDGET, towards smaller and larger t"
+    for row in rows[:-2]:
         number, value = map(float, row.split()[1:3])
         assert value == pytest.approx(by_highs("goods.mps", [(("row", 0, "u"), number)]), abs=1e-4)
     assert rows[-1].startswith("Optimal at every t in [0, 1]")

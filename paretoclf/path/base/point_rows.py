@@ -14,6 +14,9 @@ from paretoclf.solve.entries import entries
 #: Column of what changes.
 EVENTS = "events"
 
+#: Columns of the rates of the optimal value, on the side of smaller t and on that of larger t.
+SLOPES = ("slope left", "slope right")
+
 #: Numbers on both sides of a breakpoint that differ by less, relative to the largest, are one.
 _ROUNDED = 1e-9
 
@@ -23,8 +26,13 @@ def point_rows(
 ) -> Iterator[dict[str, Any]]:
     """Write a row for each breakpoint: the numbers that move, the value, variables, multipliers, and what changes.
 
+    ``slope left`` and ``slope right`` are the rates of the optimal value on both sides, towards smaller and towards
+    larger t: for a unit of the number that moves, its shadow price, where it moves alone, and else for a unit of t. At
+    the ends of the path one of them is missing. Where they differ the value has a kink; where they are equal only
+    variables, multipliers or what is tight change.
+
     Of a path within eps the optimal value has bounds at each t, which are the columns ``lower`` and ``upper``. Its
-    multipliers prove them, and may be far from those of the optimum: they are left out.
+    multipliers prove them, and may be far from those of the optimum: they are left out, and so are slopes.
 
     An entry whose name is that of another column is ``x:NAME``, or ``row:NAME``, as where it is given by name.
 
@@ -39,13 +47,14 @@ def point_rows(
     >>> [(row["a"], row["value"], row["x[0]"]) for row in point_rows(pc.trace(qp, start={"a": -1}, stop={"a": 1}))]
     [(-1.0, 0.0, 0.0), (0.0, 0.0, 0.0), (1.0, 0.5, 1.0)]
     """
+    alone = path.axis[0] if path.axis[0] in path._moving else None
     changes = dict[float, list[str]]()
     for event in path.events:
         changes.setdefault(float(event.t), []).append(event.said)
     named = {"x": path.variables} if bounds_at else {"x": path.variables, "row": path.duals}
     for t in path.breakpoints.tolist():
         if bounds_at is None:
-            known = {"value": path.value(t)}
+            known = {"value": path.value(t), **_slopes(path, t, alone)}
         else:
             known = dict(zip(("lower", "upper"), bounds_at(t), strict=True))
         first = {**path._row(t), **known}
@@ -60,6 +69,14 @@ def point_rows(
         said = "; ".join(dict.fromkeys(changes.get(t, ())))
         for numbers in both:
             yield {**first, **numbers, EVENTS: said}
+
+
+def _slopes(path: OnSegments, t: float, per: str | None) -> dict[str, float | None]:
+    """Rates of the optimal value on both sides of t; None where there is no path."""
+    found = path.slopes(t, per=per)
+    return {
+        name: None if side is None else side.value for name, side in zip(SLOPES, (found.left, found.right), strict=True)
+    }
 
 
 def column_of(entry: str, kind: str, taken: Collection[str]) -> str:

@@ -69,3 +69,35 @@ def test_a_constraint_of_cvxpy_may_have_the_name_of_a_parameter():
     np.testing.assert_allclose(frame["row:cap"], np.maximum(6.0 - 2.0 * frame["cap"], 0.0), atol=1e-9)
     assert isinstance(frame, pd.DataFrame)
     np.testing.assert_allclose(frame["x"], np.minimum(frame["cap"], 3.0), atol=1e-9)
+
+
+def test_slopes_are_prices_of_the_one_number_that_moves(mix):
+    folder, path = mix
+    frame = path.to_frame().drop_duplicates("t")
+    step = 1e-4
+    for row in frame.to_dict("records"):
+        for name, sign in (("slope left", -1), ("slope right", 1)):
+            beside = row["wood"] + sign * step
+            if 1.0 <= beside <= 12.0:  # a linear program: differences are the rates
+                rise = (path.value(wood=beside) - path.value(wood=row["wood"])) / (sign * step)
+                assert row[name] == pytest.approx(rise, abs=1e-6)
+    assert np.isnan([frame["slope left"].iloc[0], frame["slope right"].iloc[-1]]).all()
+    with open(folder / "slopes.csv", "w") as file:
+        path.to_frame().to_csv(file, index=False)
+    for given in (path.to_frame(), str(folder / "slopes.csv")):
+        assert pc.verify(path, given).passes()
+
+
+def test_slopes_tell_kinks_of_the_value_from_changes_of_what_is_tight():
+    """The distance of a to [0, 2], squared: a bound becomes tight or free, and the value has no kink there."""
+    x, a = cp.Variable(name="x"), cp.Parameter(name="a")
+    path = pc.trace(cp.Problem(cp.Minimize(cp.square(x - a)), [x >= 0, x <= 2]), {a: -1}, {a: 3})
+    rows = {round(row["a"], 9): row for row in path.records()}
+    for number, row in rows.items():  # (a_+ - a)^2 is smooth: both slopes are 2 (a - x)
+        rate = 2 * (number - min(max(number, 0.0), 2.0))
+        for name in ("slope left", "slope right"):
+            assert row[name] is None or row[name] == pytest.approx(rate, abs=1e-9)
+    two = cp.Parameter(name="two")
+    both = cp.Problem(cp.Minimize(cp.square(x - a)), [x >= 0, x <= 2 + two])
+    moved = pc.trace(both, {a: -1, two: 0}, {a: 3, two: 1}).records()
+    assert moved[0]["slope right"] == pytest.approx(-2 * 4)  # of t, as two numbers move: d/dt (a(t))^2
