@@ -65,17 +65,21 @@ _RANGES = ("name", "kind", "value", "price_below", "price", "lower", "upper", "e
 _VARIABLES = ("name", "final value", "reduced cost", "objective coefficient")
 _CONSTRAINTS = ("name", "final value", "shadow price", "right-hand side", "slack")
 _BOTH = ("allowable increase", "allowable decrease", "price of a decrease", "note")
+_VALUES = ("final value of an increase", "final value of a decrease")
 
 
 def _as_report(rows: list[dict[str, Any]]) -> str:
     """A report as two tables."""
-    parts = []
+    parts, several = [], any("not unique" in row["note"] for row in rows)
     for section, columns in (("variable", _VARIABLES), ("constraint", _CONSTRAINTS)):
         own = [row for row in rows if row["section"] == section]
         own = [row | {"slack": _without_rounding(row)} for row in own]
         if own:
             notes = any(row["note"] for row in own)
-            parts.append(text_table(own, [*columns, *(_BOTH if notes else _BOTH[:2])]))
+            values = _VALUES if several and section == "variable" else ()
+            parts.append(text_table(own, [*columns, *values, *(_BOTH if notes else _BOTH[:2])]))
+    if several:
+        parts.append("The optimum is not unique: final values and slacks are those of one optimum.")
     return "\n\n".join(parts)
 
 

@@ -417,7 +417,8 @@ class ProblemMap(Tabular):
         Parameters
         ----------
         what : str
-            ``"regions"``, ``"value"``, or the name of a variable or constraint, or of an entry, ``"u[0]"``.
+            ``"regions"``, ``"value"``, the name of a variable, or the label of a constraint, whose multiplier is drawn,
+            or one entry of either, ``"u[0]"``.
         index : int or tuple of int, optional
             Which entry of it.
         """

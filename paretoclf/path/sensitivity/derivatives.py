@@ -35,6 +35,7 @@ from paretoclf.path.tracing import source_between
 from paretoclf.problem.qp import QP
 from paretoclf.proof.files.ranges_certificate import Entry, FoundMove, RangesProof, SideInDoubles
 from paretoclf.proof.verdicts.report import Report
+from paretoclf.solve.entries import entries
 from paretoclf.solve.sources.parameter_entries import by_parameter
 
 if TYPE_CHECKING:
@@ -45,6 +46,8 @@ _TENTHS = 16
 #: Rates of both sides that differ by no more than this of their size are one; or by no more than this of the size of
 #: what they are rates of, over that of what moves.
 _SAME, _ROUNDED = 1e-9, 1e-12
+#: So many entries that are not 0 are printed by their names.
+_PRINTED = 6
 
 
 @dataclass(frozen=True, repr=False)
@@ -70,11 +73,17 @@ class OneSided:
     undefined: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        said = [f"value {self.value:.6g}"]
+        said, zeros = [f"value {self.value:.6g}"], 0
         rates = told_apart(None, self.variables, self.duals)
         for name in list(rates)[1:]:
-            said.append(f"{name} {self.undefined.get(name) or shown(rates[name])}")
-        return f"{', '.join(said)}, until {self.until:.6g}"
+            if name in self.undefined:
+                said.append(f"{name} {self.undefined[name]}")
+                continue
+            own, left_out = _not_zero(name, rates[name])
+            said += own
+            zeros += left_out
+        others = [f"{zeros} {'other rates are' if len(said) > 1 else 'rates are'} 0"] if zeros else []
+        return f"{', '.join([*said, *others])}, until {self.until:.6g}"
 
 
 @dataclass(frozen=True)
@@ -608,6 +617,15 @@ def _why(name: str, which: int, beyond: Any, own: _Limits, other: _Limits | None
     if _same(before, after, _ROUNDED * _size(own.z if which else own.x)):
         return "not unique"
     return f"jumps from {shown(before)} to {shown(after)}"
+
+
+def _not_zero(name: str, rate: Any) -> tuple[list[str], int]:
+    """Texts of the rates of a name, and how many zeros they leave out: all of them, or those among many numbers."""
+    nonzero = int(np.count_nonzero(rate))
+    if nonzero > _PRINTED or 0 < nonzero <= np.size(rate) <= _PRINTED:
+        return [f"{name} {shown(rate)}"], 0
+    own = [f"{entry} {number:.6g}" for entry, number in entries(name, rate) if number != 0.0]
+    return own, int(np.size(rate)) - nonzero
 
 
 def _every(side: OneSided) -> dict[str, Any]:

@@ -105,6 +105,8 @@ class Ranges(Tabular):
             and modelling systems have them: of each variable the final value, reduced cost, objective coefficient,
             allowable increase and decrease; of each constraint the final value, shadow price, slack, right-hand side,
             allowable increase and decrease. "price of a decrease" is another price only where the note says degenerate.
+            Where a note says "not unique", variables and left sides have the values of one optimum of many;
+            "final value of an increase" and "of a decrease" are those of a variable when its coefficient moves.
 
         Raises
         ------

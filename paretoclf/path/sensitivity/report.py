@@ -7,6 +7,9 @@ are prices of the variable's own bounds: the rate of the optimal value where the
 
 Where the optimum is degenerate there are two prices, one for an increase and one for a decrease. Excel, JuMP, Gurobi
 and HiGHS print one of them, that of the basis at which they stopped, with the range of that basis.
+
+Where a variable is not unique its final value is that of one optimum. It is another as soon as its coefficient moves,
+and on each side it is one again: those are the two values that a line has beside it.
 """
 
 from __future__ import annotations
@@ -35,6 +38,8 @@ COLUMNS = (
     "allowable increase",
     "allowable decrease",
     "price of a decrease",
+    "final value of an increase",
+    "final value of a decrease",
     "note",
 )
 
@@ -89,7 +94,8 @@ def _of_variable(row: NumberRange, reduced: TwoPrices) -> dict[str, Any]:
     if not TwoPrices(row.price, row.price_below).one:
         notes.append(f"not unique: {_between(row.price_below, row.price)}")
     own = {"reduced cost": reduced.up, "price of a decrease": reduced.down, "objective coefficient": row.value}
-    return {"section": "variable", **_shared(row), **own, "note": "; ".join(notes)}
+    beside = {"final value of an increase": row.price, "final value of a decrease": row.price_below}
+    return {"section": "variable", **_shared(row), **own, **beside, "note": "; ".join(notes)}
 
 
 def _of_constraint(row: NumberRange) -> dict[str, Any]:

@@ -299,3 +299,12 @@ def test_a_row_called_value_is_not_the_value():
         "row:value": 2.0,
     }
     assert found.judge({row: 2.0, "value": 2.0}).passes()
+
+
+def test_what_is_0_is_counted_and_not_printed():
+    x, a = cp.Variable(8, name="x"), cp.Parameter(name="a", value=1.0)
+    rows = [(x >= 0).set_label("sign"), (cp.sum(x) == a).set_label("sum")]
+    found = pc.derivatives(cp.Problem(cp.Minimize(np.arange(8.0) @ x + 3 * a), rows), {a: 1.0})
+    assert repr(found.right) == "value 3, x[0] 1, 16 other rates are 0, until inf"
+    small = pc.derivatives(cp.Problem(cp.Minimize(cp.sum_squares(x - a * np.eye(8)[0]))), {a: 1.0})
+    assert "x[0] 1, 7 other rates are 0" in repr(small.right)

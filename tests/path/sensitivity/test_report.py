@@ -159,3 +159,18 @@ def test_prices_that_differ_by_rounding_are_one():
     row = SimpleNamespace(name="a", kind="bound", price=1.0, price_below=3.0, **shared)
     (line,) = report_rows([row], {})
     assert (line["shadow price"], line["price of a decrease"], line["note"]) == (1.0, 3.0, "degenerate")
+
+
+def test_a_variable_that_is_not_unique_has_its_value_on_both_sides():
+    """Beside HiGHS's point alone a reader does not know which value a change of the coefficient brings."""
+    x = cp.Variable(2, nonneg=True, name="x")
+
+    def problem(cost):
+        return cp.Problem(cp.Minimize(-cost * x[0] - x[1]), [(cp.sum(x) <= 3).set_label("sum")])
+
+    line = next(line for line in pc.ranges(problem(1.0)).report() if line["name"] == "x[0]")
+    for sign, column in ((1, "final value of an increase"), (-1, "final value of a decrease")):
+        problem(1.0 - sign * 1e-3).solve("HIGHS")  # the coefficient itself is -cost
+        assert line[column] == pytest.approx(float(x.value[0]), abs=1e-9)
+    row = next(line for line in pc.ranges(problem(1.0)).report() if line["section"] == "constraint")
+    assert np.isnan([row["final value of an increase"], row["final value of a decrease"]]).all()
