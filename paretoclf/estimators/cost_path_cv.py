@@ -20,6 +20,10 @@ from paretoclf.tuning.cross_validation import cross_validated_surface
 from paretoclf.tuning.guarantee import ShiftedRule
 from paretoclf.tuning.selection import Taken, check_selection, choose
 
+#: What to write for the names of criteria, which are no scorers.
+_CRITERIA = dict.fromkeys(("minimax", "mini-max"), "pc.tuning.Minimax()")
+_CRITERIA |= dict.fromkeys(("neyman-pearson", "neyman_pearson", "np"), "pc.tuning.NeymanPearson(0.05)")
+
 
 def _pair(costs: Any) -> Costs:
     return as_costs((1.0, 1.0) if costs is None else costs)
@@ -41,12 +45,14 @@ class CostPathSVCCV(CostPathSVC):
     costs : pair (C_plus, C_minus), optional
         Costs of a miss and of a false alarm where the classifier is used: the t with the smallest held-out cost is
         taken. Default: (1, 1), the fewest errors.
-    scoring : str or callable, optional
-        In place of costs: a scorer, by its name in scikit-learn or ``scorer(estimator, X, y)``, whose mean over the
-        folds is maximised. One of labels (``"balanced_accuracy"``, ``"f1"``) is exact over the whole line. One of
-        scores (``"roc_auc"``, ``"average_precision"``) changes between the places where labels do, too: it is asked at
-        201 t, spread evenly over the breakpoints of all folds, and the best of these is taken. One of probabilities is
-        refused: there are none.
+    scoring : str, callable or criterion, optional
+        In place of costs. A criterion, ``pc.tuning.Minimax()`` or ``pc.tuning.NeymanPearson(0.05)``: its objective of
+        the error rates of all folds together is minimised, exactly over the whole line; a limit is kept by those rates,
+        without a guarantee (`NeymanPearsonSVC` has one). Or a scorer, by its name in scikit-learn or
+        ``scorer(estimator, X, y)``, whose mean over the folds is maximised. One of labels (``"balanced_accuracy"``,
+        ``"f1"``) is exact over the whole line. One of scores (``"roc_auc"``, ``"average_precision"``) changes between
+        the places where labels do, too: it is asked at 201 t, spread evenly over the breakpoints of all folds, and the
+        best of these is taken. One of probabilities is refused: there are none.
     selection : {"one-se", "longest", "first", "threshold"} or float, optional
         Which t is taken of those that are good by held-out cost: of those within one standard error of the smallest the
         one nearest to the costs of use (the default); the middle of the longest interval that is best, or of the first;
@@ -67,13 +73,14 @@ class CostPathSVCCV(CostPathSVC):
     best_costs_ : Costs
         The costs there, at which the classifier was trained.
     best_score_ : float
-        Mean score there, or minus the mean cost of a sample; on the labels that chose it, so it is optimistic.
+        Mean score there, or minus the mean cost of a sample, or minus the `score` of a criterion; on the labels that
+        chose it, so it is optimistic.
     shift_ : float
         Added to the scores; 0 but for ``selection="threshold"``.
     errors_ : ErrorCurve
         Held-out errors over the whole line, all folds together.
     scores_ : ScoreCurve or None
-        The mean score along the line, if scoring was given.
+        The mean score along the line, if scoring is a scorer.
     path_, solution_, t_, costs_, classes_, pos_label_, coef_, intercept_, n_features_in_, feature_names_in_
         Those of the path of all samples, as for `CostPathSVC`.
 
@@ -94,6 +101,9 @@ class CostPathSVCCV(CostPathSVC):
     (0.779, -0.183)
     >>> pc.CostPathSVCCV(scoring="balanced_accuracy").fit(data.X, data.y).scores_
     ScoreCurve(60 changes, best 0.9124 at t = 0.502774)
+    >>> even = pc.CostPathSVCCV(scoring=pc.tuning.Minimax()).fit(data.X, data.y)
+    >>> round(even.best_score_, 3) == -round(even.errors_.minimax()[0].objective, 3)
+    True
     """
 
     scoring: Any = None
@@ -107,13 +117,15 @@ class CostPathSVCCV(CostPathSVC):
                 raise InputError(f"{name} must be left out where scoring is given, got {given!r}")
         if self.selection is not None:
             check_selection(self.selection)
+        if isinstance(self.scoring, str) and self.scoring in _CRITERIA:
+            raise InputError(f"scoring must be {_CRITERIA[self.scoring]} for that criterion, got {self.scoring!r}")
         line = self._line()
         self._factors = class_factors(self, problem.labels)
         folds = self._folds(problem)
         surface = self._surface = cross_validated_surface(problem, line.start, line.stop, folds, n_jobs=self.n_jobs)
         self.errors_ = surface.curve()
         self.scores_ = None
-        if self.scoring is not None:
+        if self.scoring is not None and not self._by_criterion:
             X, positive = problem.gram.X, problem.y > 0
             asked = []
             for _, test in folds:
@@ -121,7 +133,9 @@ class CostPathSVCCV(CostPathSVC):
             self.scores_ = score_curve(asked, surface.folds)
         super()._trace(problem)
         self.best_t_, self.best_costs_ = self.t_, self.costs_
-        if self.scores_ is None:
+        if self._by_criterion:
+            self.best_score_ = -float(self.scoring.score(*self.errors_.rates(self.t_)))
+        elif self.scores_ is None:
             fp, fn = surface.counts(self.t_, self.shift_).sum(axis=0)
             use = self._use(self.costs)
             cost = use.C_plus * fn + use.C_minus * fp
@@ -139,8 +153,15 @@ class CostPathSVCCV(CostPathSVC):
         t, shift = self._chosen(costs)
         return shifted(self.path_.at(t).classifier, shift)
 
+    @property
+    def _by_criterion(self) -> bool:
+        """Whether scoring is a criterion of both error rates, which no scorer of scikit-learn is."""
+        return not isinstance(self.scoring, type) and hasattr(self.scoring, "score")
+
     def _chosen(self, costs: Any) -> Taken:
         """The t that is taken for these costs, and the shift."""
+        if costs is None and self._by_criterion:
+            return Taken(max(self.errors_.best(self.scoring), key=lambda optimum: optimum.width).t)
         if costs is None and self.scores_ is not None:
             return Taken(self.scores_.best()[0])
         rule = "one-se" if self.selection is None else self.selection

@@ -6,8 +6,9 @@ import pickle
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.metrics import balanced_accuracy_score, get_scorer, make_scorer
-from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
+from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -59,6 +60,25 @@ def test_no_grid_finds_a_better_t_and_libsvm_agrees_on_the_score(gaussians):
         assert mean.scores_(t) == pytest.approx(balanced, abs=1e-12)
         assert balanced <= mean.best_score_ + 1e-12
     assert mean.scores_(mean.best_t_) == mean.best_score_
+
+
+@pytest.mark.parametrize("criterion", [pc.tuning.Minimax(), pc.tuning.NeymanPearson(0.1)])
+def test_a_criterion_of_both_rates_is_minimised_over_the_whole_line(gaussians, criterion):
+    X, y = gaussians(n=60, seed=3, d=2)
+    folds = list(StratifiedKFold(3).split(X, y))
+    svm = clone(pc.CostPathSVCCV(scoring=criterion, cv=3, bandwidth=1.0)).fit(X, y)
+    for t in [svm.best_t_, *np.linspace(0.03, 0.97, 41)]:
+        wrong = np.sum(
+            [[np.sum((y[k] < 0) & (p > 0)), np.sum((y[k] > 0) & (p < 0))] for k, p in held_out(X, y, t, 1.0, folds)],
+            axis=0,
+        )
+        fpr, fnr = wrong[0] / np.sum(y < 0), wrong[1] / np.sum(y > 0)
+        value = max(fpr, fnr) if criterion == pc.tuning.Minimax() else fnr if fpr <= 0.1 else np.inf
+        assert value >= -svm.best_score_ - 1e-12
+        assert t != svm.best_t_ or value == pytest.approx(-svm.best_score_)
+    assert svm.scores_ is None
+    found = GridSearchCV(pc.CostPathSVCCV(cv=3), {"scoring": [criterion, "accuracy"]}, cv=2).fit(X, y)
+    assert found.best_params_["scoring"] in (criterion, "accuracy")
 
 
 def scored(model, X, y):
@@ -160,6 +180,8 @@ def test_samples_of_no_weight_are_neither_trained_on_nor_counted(gaussians):
     [
         ({"scoring": "neg_log_loss"}, "scoring must be a scorer of labels or of scores.*CalibratedClassifierCV"),
         ({"scoring": "accuracy", "costs": (1, 1)}, "costs must be left out"),
+        ({"scoring": pc.tuning.Minimax(), "costs": (1, 1)}, "costs must be left out"),
+        ({"scoring": "minimax"}, r"scoring must be pc.tuning.Minimax\(\) for that criterion, got 'minimax'"),
         ({"costs": (0, 0)}, "must not both be zero"),
         ({"costs": 3}, "costs must be a pair"),
         ({"cv": [(np.arange(12), np.arange(12, 30))]}, "must train on both classes"),
