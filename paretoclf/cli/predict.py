@@ -105,9 +105,25 @@ def _judged(args: argparse.Namespace, model: TableClassifier, labels: list[str],
     misses = int((positive & ~said).sum())
     alarms = int((~positive & said).sum())
     found = {"positives": positives, "negatives": negatives, "misses": misses, "false_alarms": alarms}
-    fpr = alarms / negatives if negatives else None
-    fnr = misses / positives if positives else None
-    return {**found, "fpr": fpr, "fnr": fnr}
+    return {**found, **_rates("fpr", alarms, negatives), **_rates("fnr", misses, positives)}
+
+
+def _rates(name: str, errors: int, size: int) -> dict[str, Any]:
+    """A rate, and the ends of its interval; None where there is no sample."""
+    if not size:
+        return {name: None, f"{name}_interval": None}
+    from paretoclf.roc.clopper_pearson import RateInterval  # scipy.stats only where labels are known
+
+    found = RateInterval.of(errors, size)
+    return {name: found.rate, f"{name}_interval": [found.low, found.high]}
+
+
+def _interval(judged: dict[str, Any], name: str) -> str:
+    """A rate and its interval for people, in per cent; nothing where there is no sample."""
+    if judged[name] is None:
+        return ""
+    low, high = (100 * end for end in judged[f"{name}_interval"])
+    return f" ({100 * judged[name]:.1f} %, 95 % interval {low:.1f} to {high:.1f} %)"
 
 
 def _lines(report: dict[str, Any]) -> list[str]:
@@ -116,7 +132,7 @@ def _lines(report: dict[str, Any]) -> list[str]:
     lines = [f"predicted      {report['samples']} samples: {counts}"]
     if (judged := report["judged"]) is not None:
         lines.append(
-            f"judged         {judged['misses']} misses of {judged['positives']} positives, "
-            f"{judged['false_alarms']} false alarms of {judged['negatives']} negatives"
+            f"judged         {judged['misses']} misses of {judged['positives']} positives{_interval(judged, 'fnr')}, "
+            f"{judged['false_alarms']} false alarms of {judged['negatives']} negatives{_interval(judged, 'fpr')}"
         )
     return lines

@@ -2,6 +2,9 @@
 
 from ..path.regions.error_map import ErrorMap as ErrorMap
 from .area_curve import AreaCurve as AreaCurve
+from .clopper_pearson import ErrorRates as ErrorRates
+from .clopper_pearson import RateInterval as RateInterval
+from .clopper_pearson import rate_intervals as rate_intervals
 from .crossings import scores_at as scores_at
 from .curve import RocCurve as RocCurve
 from .curve import RocMixture as RocMixture

@@ -324,7 +324,7 @@ def cross_validated_roc(
     >>> svm = pc.TwoCSVM(rng.normal(size=(80, 2)) + y[:, None], y)
     >>> found = pc.cross_validated_roc(svm, (0.1, 1.9), (1.9, 0.1), repeats=3)
     >>> found
-    NestedRoc(both: 3 repeats of 5 folds, 80 samples, AUC 0.9... (0.9... to 0.9...))
+    NestedRoc(both: 3 repeats of 5 folds, 80 samples, mean AUC 0.9..., the repeats' between 0.9... and 0.9...)
     >>> point = found.select((5.0, 1.0))  # a miss costs five times a false alarm
     >>> point.chosen.cost < point.cost  # where it was chosen it looks better than it is
     True

@@ -10,6 +10,7 @@ import shlex
 
 import numpy as np
 import pytest
+from scipy.stats import beta
 from sklearn.compose import make_column_transformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
@@ -91,7 +92,12 @@ def test_a_model_is_that_of_scikit_learn_at_the_costs_that_were_chosen(tmp_path,
     assert [row["predicted"] for row in found] == ["yes" if score >= 0 else "no" for score in scores]
     truth = [row[1] for row in new_rows]
     misses = sum(t == "yes" and row["predicted"] == "no" for t, row in zip(truth, found, strict=True))
-    assert said.startswith(f"judged         {misses} misses of {truth.count('yes')} positives, ")
+    assert said.startswith(f"judged         {misses} misses of {truth.count('yes')} positives (")
+    ends = beta.ppf(
+        [0.025, 0.975], [misses, misses + 1], [truth.count("yes") + 1 - misses, truth.count("yes") - misses]
+    )
+    low, high = 100 * np.nan_to_num(ends, nan=0.0)
+    assert f" %, 95 % interval {low:.1f} to {high:.1f} %), " in said
 
 
 @pytest.fixture(scope="module")

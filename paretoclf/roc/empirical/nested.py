@@ -121,7 +121,7 @@ class NestedRoc(Tabular):
     >>> data = pc.datasets.load("twonorm", n=120)
     >>> found = pc.cross_validated_roc(pc.TwoCSVM(data.X, data.y), (0.02, 1.98), (1.98, 0.02), repeats=2)
     >>> found
-    NestedRoc(both: 2 repeats of 5 folds, 120 samples, AUC 0.9... (0.9... to 0.9...))
+    NestedRoc(both: 2 repeats of 5 folds, 120 samples, mean AUC 0.9..., the repeats' between 0.9... and 0.9...)
     >>> point = found.select((5.0, 1.0))
     >>> point.cost_band[0] <= point.cost <= point.cost_band[1]
     True
@@ -135,9 +135,11 @@ class NestedRoc(Tabular):
         first = self.repeats[0]
         samples = sum(fold.n_plus + fold.n_minus for fold in first)
         size = f"{len(self.repeats)} repeats of {len(first)} folds, {samples} samples"
-        low, high = self.areas.min(), self.areas.max()
         named = f"{self.name}: " if self.name else ""
-        return f"NestedRoc({named}{size}, AUC {self.auc:.4f} ({low:.4f} to {high:.4f}))"
+        over = ""
+        if len(self.repeats) > 1:  # no interval for new samples: all repeats have the same
+            over = f", the repeats' between {self.areas.min():.4f} and {self.areas.max():.4f}"
+        return f"NestedRoc({named}{size}, mean AUC {self.auc:.4f}{over})"
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         """Rows of the table: the points of each repeat, and from which weight of a false negative on each is chosen."""
@@ -308,7 +310,7 @@ def nested_rocs(
     ...     def positive(self, rows):
     ...         return score[rows, None] + self.envelope.shift >= 0
     >>> nested_rocs(y, lambda train, seed: {"threshold": Threshold(train)}, folds=5, repeats=2)
-    {'threshold': NestedRoc(threshold: 2 repeats of 5 folds, 40 samples, AUC 0.6... (0.6... to 0.7...))}
+    {'threshold': NestedRoc(threshold: 2 repeats of 5 folds, 40 samples, mean AUC 0.6..., the repeats' between 0.6...)}
     """
     labels = check_labels(y)
     parts = outer_folds(labels, folds, repeats, rng)
