@@ -59,17 +59,35 @@ class TableClassifier:
     chosen: Mapping[str, Any] = field(repr=False)
 
     @classmethod
-    def of(cls, data: Dataset, rule: Rule, chosen: Mapping[str, Any], scaler: Any = None) -> TableClassifier:
-        """Make the model of a rule that was trained on a data set.
+    def of(
+        cls, data: Dataset, rule: Rule, chosen: Mapping[str, Any] | None = None, scaler: Any = None
+    ) -> TableClassifier:
+        """Make the model of a rule that was trained on a data set, for `save`.
 
         Parameters
         ----------
         data : Dataset
         rule : Rule
             A rule of the linear kernel, or of one with a name: a path's, tuned, shifted.
-        chosen : dict
+        chosen : dict, optional
+            What it was chosen for, in numbers and texts.
         scaler : StandardScaler, optional
             Scaler that transformed the samples; that of a tuned rule is known.
+
+        Examples
+        --------
+        The file that ``paretoclf predict`` reads, and the same classifier in Python:
+
+        >>> import tempfile
+        >>> import paretoclf as pc
+        >>> from paretoclf.cli.model import TableClassifier
+        >>> data = pc.datasets.make_bimodal(60)
+        >>> rule = pc.trace(pc.TwoCSVM(data.X, data.y), (0.1, 1.9), (1.9, 0.1)).at(0.5).classifier
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     TableClassifier.of(data, rule).save(f"{folder}/model.json")
+        ...     again = TableClassifier.load(f"{folder}/model.json")
+        >>> bool(abs(again.scores(data.X) - rule.decision_function(data.X)).max() < 1e-12)
+        True
         """
         base, shift, own = _taken_apart(rule)
         scaler = own if scaler is None else scaler
@@ -87,7 +105,7 @@ class TableClassifier:
         elif isinstance(base, GramRule):
             mean = mean if base.gram.origin is None else mean + scale * base.gram.origin
             base = LinearRule(base.w, base.b_at_origin)
-        return cls(recipe, data.positive, data.negative, mean, scale, base, shift, chosen)
+        return cls(recipe, data.positive, data.negative, mean, scale, base, shift, {} if chosen is None else chosen)
 
     @classmethod
     def load(cls, file: str | Path) -> TableClassifier:

@@ -367,10 +367,14 @@ def check_increasing(given: Any, name: str, top: float = np.inf) -> Array:
 
 
 def check_positions(given: Any, name: str, n: int) -> Index:
-    """Positions of samples, of n: whole numbers from 0 to n - 1; None stands for all."""
+    """Positions of samples, of n: one or several whole numbers from 0 to n - 1, or a mask; None stands for all."""
     if given is None:
         return np.arange(n)
-    values = check_vector(given, np.size(given), name)
+    if np.asarray(given).dtype == np.bool_:  # as numbers True would be the sample at position 1
+        if np.shape(given) != (n,):
+            raise InputError(f"{name} must be a mask of {n} samples or their positions, got {given!r:.100}")
+        return np.flatnonzero(given)
+    values = check_vector(np.atleast_1d(given), np.size(given), name)
     which = values.astype(np.int64)
     if not (np.array_equal(which, values) and np.all((which >= 0) & (which < n))):
         raise InputError(f"{name} must be whole numbers from 0 to {n - 1}, got {given!r}")

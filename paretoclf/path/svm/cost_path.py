@@ -544,10 +544,13 @@ class Path(Refining):
     def without(self, samples: Any, *, engine: str | None = None, progress: bool | None = None) -> Path:
         """Trace the same line without some samples: with costs per sample, theirs 0.
 
+        The samples keep their positions, and their rows are still stored in the path and in its file. Where data must
+        be erased, trace a problem that was made without them: its path is the same, up to rounding.
+
         Parameters
         ----------
-        samples : int array of shape (k,)
-            Their positions.
+        samples : int, int array of shape (k,), or bool array of shape (n,)
+            Their positions, or a mask.
         engine, progress
             As for `trace`.
 
@@ -562,7 +565,7 @@ class Path(Refining):
         --------
         >>> import paretoclf as pc
         >>> path = pc.trace(pc.TwoCSVM([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1]), start=(0, 0), stop=(1, 1))
-        >>> float(path.without([1]).at(1.0).alpha[1])
+        >>> float(path.without(1).at(1.0).alpha[1])
         0.0
         """
         which = check_positions(samples, "samples", self.y.size)

@@ -115,6 +115,19 @@ def test_a_path_without_samples_is_that_of_the_others(gaussians):
     assert one.proof.passes()
 
 
+def test_positions_are_one_number_several_or_a_mask():
+    """A mask as numbers would take the samples at positions 0 and 1."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([-1, 1], 10)
+    X = rng.normal(size=(20, 2)) + 0.8 * y[:, None]
+    path = pc.trace(pc.TwoCSVM(X, y), (0.2, 1.8), (1.8, 0.2))
+    value = pc.trace(pc.TwoCSVM(np.delete(X, 13, axis=0), np.delete(y, 13)), (0.2, 1.8), (1.8, 0.2)).value(0.4)
+    for which in (13, np.int64(13), [13], np.arange(20) == 13, (np.arange(20) == 13).tolist()):
+        assert path.without(which).value(0.4) == pytest.approx(value, abs=1e-9)
+    with pytest.raises(InputError, match="samples must be a mask of 20 samples or their positions"):
+        path.without([True, False])
+
+
 def test_bad_input():
     svm = pc.TwoCSVM([[0.0], [1.0], [2.0]], [-1, 1, 1])
     path = pc.trace(svm, (0.2, 1.8), (1.8, 0.2))
