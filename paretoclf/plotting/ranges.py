@@ -126,7 +126,7 @@ class RangesDisplay:
             if np.isfinite(end):
                 ax.plot(last, prices[1], "|", color="k", markersize=12)
         ax.axvline(row.value, color=GREY, linewidth=0.8)
-        ax.set(xlabel=_called(row), ylabel="price: change of the optimal value for a unit")
+        ax.set(xlabel=_called(row), ylabel="price (of one unit more)")
         low, high = ax.get_ylim()
         ax.set_ylim(min(low, 0.0), max(high, 0.0))
 
