@@ -2,10 +2,10 @@
 
 Run it with ``python examples/papers/davenport2010.py`` (minutes): 3 sets, 3 realisations, a grid of 12 x 12 x 8. With
 ``--data FOLDER`` (or the environment variable PARETOCLF_DATA) that holds raetsch/thyroid.npz and so on, these are three
-sets of the paper; without, samples of the generators. ``--full`` is the protocol of docs/how_to/tuning.md: all 11 sets,
-20 realisations (10 of image and splice), 25 x 25 x 12, hours; it keeps every finished realisation in ``--state`` and
-goes on where it was stopped; ``--tables`` makes the tables of those that are there. ``--paper`` is the paper's own: 100
-realisations (20 of image and splice), 50 x 50 x 50, weeks.
+sets of the paper; without, samples of the generators. ``--full`` is the protocol of docs/research/davenport2010.md: all
+11 sets, 20 realisations (10 of image and splice), 25 x 25 x 12, hours; it keeps every finished realisation in
+``--state`` and goes on where it was stopped; ``--tables`` makes the tables of those that are there. ``--paper`` is the
+paper's own: 100 realisations (20 of image and splice), 50 x 50 x 50, weeks.
 
 What the paper does not print is chosen here: nu = k / points; bandwidths log-spaced from half the 5 % quantile of the
 distances of the training samples to twice their median (``--paper``: 1e-4 to 1e4, as printed); features standardised by
@@ -735,7 +735,7 @@ def power(found: Any) -> str:
 
 
 def pages(rows: Sequence[dict[str, Any]], protocol: Protocol) -> str:
-    """All tables in Markdown, for docs/how_to/tuning.md: mean ranks beside the printed ones (in brackets)."""
+    """All tables in Markdown, for docs/research/davenport2010.md: mean ranks beside the printed ones, in brackets."""
     done = {(r["set"], r["realisation"], r["unbalanced"]) for r in rows if r["method"] == "grid 3d"}
     counts = sorted({(name, sum(each[0] == name for each in done) / 2) for name, _, _ in done})
     spent = sum(r["exact_seconds"] for r in rows if r["method"] == "grid 3d" and r["criterion"] == "np")
