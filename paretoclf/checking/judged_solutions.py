@@ -201,7 +201,7 @@ def verdict_of(certificate: Certificate, tol: float) -> str:
         return f"{verdict}: {text} (by {failing[text]:.0e}){where}"
     if verdict == "undecided":
         return f"{verdict}: {certificate.missing()}"
-    return f"{verdict}: value off by {abs(certificate.gap):.0e}{place}"
+    return f"{verdict}: value off by {abs(certificate.gap):.0e} of {certificate.scale:.3g}{place}"
 
 
 def outside_box(certificate: Certificate) -> float:

@@ -157,7 +157,7 @@ def test_words_of_a_verdict():
     assert verdict_of(certificate(), 1e-8) == "optimal"
     assert verdict_of(certificate(1e-6), 1e-5) == f"optimal to {rounded_up(1e-6)}"
     assert verdict_of(certificate(1e-5), 1e-8).endswith(f" to 1e-08: optimal to {rounded_up(1e-5)}")
-    assert verdict_of(certificate(0.5, shortfall=0.5), 1e-8) == "not optimal: value off by 5e-01"
+    assert verdict_of(certificate(0.5, shortfall=0.5), 1e-8) == "not optimal: value off by 5e-01 of 1"
     assert verdict_of(certificate(0.5, shortfall=0.0), 1e-8).startswith("undecided: ")
     infeasible = certificate(primal={"margin": 0.3, "other": 0.1}, worst="margin 4", worst_side="")
     text = max(infeasible.checks, key=infeasible.checks.get)

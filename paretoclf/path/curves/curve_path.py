@@ -473,7 +473,10 @@ def _too_large(line: ConeLine) -> InputError:
         return InputError(
             f"problem must not move coefficients of an equation in {size}: {why}. State it with fewer, or use sweep"
         )
-    return InputError(f"curve must be False for {size}: {why}. Pass eps=1e-4, or state the problem with fewer")
+    fewer = "or state the problem with fewer"
+    if line.P.nnz:
+        fewer += ": sum_squares(X @ w - y) is sum_squares(R @ w - r), where [R, r] is np.linalg.qr of [X, y], mode='r'"
+    return InputError(f"curve must be False for {size}: {why}. Pass eps=1e-4 in its place, {fewer}")
 
 
 def _searched(path: CurvePath, eps: float | None, progress: bool | None) -> CurvePath:

@@ -317,8 +317,32 @@ def test_a_line_that_ends_where_one_point_is_left_is_told_to_end_earlier():
 def test_large_programs_are_refused():
     x, p = cp.Variable(2000, name="x"), cp.Parameter(nonneg=True, name="p")
     large = cp.Problem(cp.Minimize(cp.norm2(x - 1) + p * cp.norm1(x)))
-    with pytest.raises(pc.InputError, match=r"curve must be False for a program of .* Pass eps"):
+    with pytest.raises(pc.InputError, match=r"Pass eps=1e-4 in its place, or state the problem with fewer$"):
         pc.trace(large, {p: 0.1}, {p: 0.2}, curve=True)
+
+
+def test_a_fit_of_many_samples_is_refused_with_two_ways_out():
+    """Ridge, whose value is y'y - y'X (X'X + mu)^-1 X'y: within eps as it stands, and by the QR form as a curve."""
+    rng = np.random.default_rng(0)
+    X, w, mu = rng.normal(size=(1500, 3)), cp.Variable(3, name="w"), cp.Parameter(nonneg=True, name="mu")
+    y = X[:, 0] + rng.normal(size=1500)
+
+    def ridge(A, b):
+        return cp.Problem(cp.Minimize(cp.sum_squares(A @ w - b) + mu * cp.sum_squares(w)))
+
+    ends = {mu: 10.0}, {mu: 100.0}
+    said = (
+        r"Pass eps=1e-4 in its place, or .* is sum_squares\(R @ w - r\), where \[R, r\] is np\.linalg\.qr of \[X, y\]"
+    )
+    with pytest.raises(pc.InputError, match=said):
+        pc.trace(ridge(X, y), *ends, curve=True, progress=False)
+    R = np.linalg.qr(np.column_stack([X, y]), mode="r")
+    curve = pc.trace(ridge(R[:, :-1], R[:, -1]), *ends, curve=True, progress=False)
+    near = pc.trace(ridge(X, y), *ends, eps=1e-4, progress=False)
+    for at in (10.0, 70.0, 100.0):
+        value = y @ y - y @ X @ np.linalg.solve(X.T @ X + at * np.eye(3), X.T @ y)
+        assert curve.value(mu=at) == pytest.approx(value, rel=1e-8)
+        assert near.value(mu=at) == pytest.approx(value, rel=1e-4)
 
 
 def test_what_a_curve_has_not_is_said():
