@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+from typing import Any
+
 import cvxpy as cp
 import numpy as np
 import pytest
+from sklearn.linear_model import LassoLarsIC
 
 import paretoclf as pc
 
@@ -161,3 +166,30 @@ def test_what_cannot_be_traced_has_its_sentence(case):
     _, objective, rules, (start, stop), said = case
     with pytest.raises(pc.InputError, match=said):
         pc.trace(cp.Problem(cp.Minimize(objective), rules), start, stop)
+
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "examples" / "lasso.md"
+
+
+@pytest.mark.parametrize(("name", "shape"), [("AIC", (60, 8)), ("BIC", (60, 8)), ("AIC", (25, 5)), ("BIC", (25, 5))])
+def test_criteria_along_the_lasso_of_the_page_are_those_of_scikit_learn(name, shape, capsys):
+    """The page's own lines, on its data and on others: the least value of all penalties, where it is, and its count."""
+    cells = re.findall(r"```{code-cell}\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    first = cells[0].replace("(60, 8)", str(shape)).replace("size=60", f"size={shape[0]}")
+    first = first.replace("0.0, 0.0, 0.0, 0.0]", ", ".join(["0.0"] * (shape[1] - 4)) + "]")
+    first = first.replace("Variable(8", f"Variable({shape[1]}")
+    own: dict[str, Any] = {}
+    exec(first.replace("stop={lam: 0.3}", "stop={lam: 0.0}"), own)
+    capsys.readouterr()
+    exec(next(cell for cell in cells if "AIC" in cell), own)
+    said = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()}
+    judge = LassoLarsIC(criterion=name.lower(), fit_intercept=False, eps=0.0).fit(own["X"], own["y"])
+    found = re.fullmatch(rf"{name} (\S+) with (\d) coefficients at lam = (\S+)", said[name])
+    assert float(found[1]) == pytest.approx(judge.criterion_.min(), abs=1e-3)
+    assert int(found[2]) == np.count_nonzero(judge.coef_)
+    assert float(found[3]) == pytest.approx(shape[0] * judge.alpha_, abs=1e-4)
+    w = np.array([each.variables["w"] for each in own["path"].at(np.linspace(0.0, 1.0, 300))])
+    noise, price = judge.noise_variance_, 2.0 if name == "AIC" else np.log(shape[0])
+    squares = ((own["y"] - w @ own["X"].T) ** 2).sum(axis=1)
+    criterion = shape[0] * np.log(2 * np.pi * noise) + squares / noise + price * (np.abs(w) > 1e-9).sum(axis=1)
+    assert criterion.min() >= judge.criterion_.min() - 1e-9
