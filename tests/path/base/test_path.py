@@ -220,7 +220,7 @@ def test_a_number_that_moves_may_stand_in_place_of_t(path):
 def test_events_are_changes_where_it_bends(path):
     assert isinstance(path.events, tuple)
     for event in path.events:
-        assert type(event) is Event
+        assert isinstance(event, Event)
         assert event.t in path.breakpoints
         assert event.before != event.after
         assert str(event).endswith(f": {event.name} {event.before} -> {event.after}")
