@@ -40,6 +40,9 @@ def with_violations(proof: ProblemProof, named: Named) -> ProblemProof:
     number = sum(each.size for each in sizes)
     k = int(np.argmax([each.max(initial=0.0) for each in sizes]))
     entry = int(np.argmax(sizes[k]))
-    most = f"{named(proof.conditions[k].name, entry)} (by {sizes[k][entry]:.1e})"
+    worst = proof.conditions[k]
+    most = f"{named(worst.name, entry)} (by {sizes[k][entry]:.1e})"
     said = f"Violated by more than {proof.tol:.0e} of their sizes: {violated} of {number} rows, most of all {most}."
+    size = np.broadcast_to(worst.slack_unit, np.shape(worst.slack)).ravel()[entry]
+    said += f" There it is off by {abs(np.ravel(worst.slack)[entry]):.4g}, beside its size of {size:.4g}."
     return replace(proof, words=f"{proof.words} {said}".lstrip())

@@ -501,6 +501,9 @@ def _check(parser: argparse.ArgumentParser) -> None:
     given.add_argument("--standardised", metavar="OWN.csv", help="the same after each column is standardised")
     given.add_argument("--positive", metavar="LABEL", help="the label of +1 in your file")
     given.add_argument("--costs", metavar="C+,C-,C+,C-[,WEIGHTS]", help="costs at t = 0 and at t = 1")
+    parser.add_argument(
+        "--within", type=float, metavar="BOUND", help="of a bounded certificate: refuse it if its bound is larger"
+    )
     own = parser.add_argument_group("your own model, of paths of programs")
     own.add_argument("--model", metavar="MODEL", help="every number is that of this .mps, .qps or .lp file")
     _move(own, "WHAT=FROM..TO", f"what moves in it, from where to where. {WORDS}")

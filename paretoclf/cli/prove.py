@@ -22,15 +22,6 @@ from paretoclf.proof.files.check_page import check_page
 #: No more of a file is read.
 MOST_BYTES = 1 << 28
 
-#: Format of a file -> its level, and the script that reads it.
-CHECKERS = {
-    "exact certificate 1": ("exact", "check"),
-    "bounded certificate 1": ("bounded", "check_gap"),
-    "band certificate 1": ("band", "check_band"),
-    "map certificate 1": ("map", "check_map"),
-    "ranges certificate 1": ("ranges", "check_ranges"),
-    "curve certificate 1": ("curve", "check_curve"),
-}
 #: Scripts that a script needs beside it.
 NEEDS = {script: ("check", "check_ray", script) for script in ("check_map", "check_ranges")}
 NEEDS["check_curve"] = ("check", "check_band", "check_curve")
@@ -72,10 +63,11 @@ def checker_of(file: Path) -> tuple[str, str]:
         raw = stream.read(MOST_BYTES)
     try:
         content = json.loads(raw)
-        level, script = CHECKERS[content["format"]]
+        script = check.READERS[content["format"]].removesuffix(".py")
     except (ValueError, KeyError, TypeError, RecursionError, OSError):
-        known = ", ".join(map(repr, CHECKERS))
+        known = ", ".join(map(repr, check.READERS))
         raise InputError(f"FILE must be a certificate, whose format is one of {known}; {file} is none") from None
+    level = content["format"].split()[0]
     return level, "check_ray" if "ray" in content else script
 
 
@@ -86,9 +78,11 @@ def run_check(args: argparse.Namespace) -> int:
         return 0
     _, script = checker_of(Path(args.file))
     command = [sys.executable, str(Path(check.__file__).with_name(f"{script}.py")), args.file]
-    for name in ("data", "standardised", "positive", "costs"):
+    if args.within is not None and script != "check_gap":
+        raise InputError(f"--within belongs to a bounded certificate, whose bound it limits; {args.file} is another")
+    for name in ("data", "standardised", "positive", "costs", "within"):
         if getattr(args, name) is not None:
-            command += [f"--{name}", getattr(args, name)]
+            command += [f"--{name}", str(getattr(args, name))]
     compared = _compared(args)
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     said = "\n".join(filter(None, [(done.stdout or done.stderr).strip(), compared]))

@@ -61,6 +61,16 @@ OWN_FIELDS = {
     "margins": {"q"},
 }
 
+#: Which script checks files of each format.
+READERS = {
+    "exact certificate 1": "check.py",
+    "bounded certificate 1": "check_gap.py",
+    "band certificate 1": "check_band.py",
+    "curve certificate 1": "check_curve.py",
+    "map certificate 1": "check_map.py",
+    "ranges certificate 1": "check_ranges.py",
+}
+
 
 def need(condition: object, text: str) -> None:
     """Refuse the file, for the reason that the text gives, unless the condition holds."""
@@ -85,7 +95,9 @@ def read(file: str, form: str, fields_of_form: set, *options: str) -> tuple[dict
     asked = dict(zip(options[::2], options[1::2], strict=True))
     digest = digest_of(problem)
     said = [content["format"], content["sha256"]]
-    need(said == [form, digest], f"another hash, or another format than {form!r}")
+    reader = READERS.get(str(said[0])) if said[0] != form else None
+    other = f"; {reader} checks files of the format {said[0]!r}" if reader else ""
+    need(said == [form, digest], f"another hash, or another format than {form!r}{other}")
     need(content.keys() - fields_of_form == {"format", "problem", "sha256"}, "a field has no meaning")
     positive = asked.pop("--positive", "")
     compared = [same(problem, option, own, positive) for option, own in asked.items()]

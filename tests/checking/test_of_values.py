@@ -52,6 +52,14 @@ def test_multipliers_that_a_solver_left_have_no_part_in_the_verdict_on_given_val
     assert split.constraints[1].dual_value == 5.0
 
 
+def test_nothing_is_said_of_multipliers_where_none_came():
+    """Values by hand have none, however far they are from the optimum."""
+    x = cp.Variable(2, name="x")
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(x)), [cp.sum(x) == 1000, x[0] >= 750])
+    for point in ([740.0, 250.0], [760.0, 240.0]):
+        assert "multipliers" not in pc.verify(problem, {"x": point}).explain()
+
+
 @pytest.mark.parametrize("sense", [1, -1])
 def test_multipliers_are_part_of_the_answer(split, sense):
     mass, low = split.constraints

@@ -26,6 +26,8 @@ def test_rows_of_arrays_have_their_names_and_sides():
     said = pc.verify(qp, [0.5, 9.5]).explain()  # first below 1, second above 9, not the same by 9
     assert counted(said)[:3] == (3, 6, "same")
     assert counted(said)[3] == pytest.approx(0.9, abs=0.05)  # 9 beside 1 + 9
+    assert "There it is off by 9, beside its size of 10." in said
+    assert "(by 9.0e-01 of its size, tolerance 1e-08)" in said
     assert counted(pc.verify(qp, [3.0, 10.0 / 3.0]).explain())[:3] == (1, 6, "same")
     assert counted(pc.verify(qp, [5.0, 5.0]).explain()) is None  # feasible, and not optimal
     assert counted(pc.verify(qp, [9.5, 9.5]).explain())[:3] == (2, 6, "first (upper bound)")

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
-from paretoclf.proof import check_gap
+from paretoclf.cli import main
+from paretoclf.proof import check, check_gap
 from tests.oracles.second_checker import gap_of as second_gap_of
 from tests.proof.test_check import program
 
@@ -134,3 +135,22 @@ def test_how_wide_is_enough_is_said_by_who_asks(tmp_path):
             check_gap.main(file, "--within", enough)
     with pytest.raises((ArithmeticError, ValueError, IndexError)):
         check_gap.main(file, "--within")
+
+
+def test_the_command_passes_on_how_wide_is_enough_and_a_checker_names_the_one_that_reads_a_file(tmp_path, capsys):
+    svm = pc.TwoCSVM(np.array([[2.0], [1.0], [0.0], [-1.0], [-3.0]]), [1, 1, -1, -1, -1])
+    path, bounded, exact = (
+        pc.trace(svm, (0.5, 1.5), (1.5, 0.5)),
+        *(str(tmp_path / f"{level}.json") for level in ("bounded", "exact")),
+    )
+    for level, file in (("bounded", bounded), ("exact", exact)):
+        path.proof.save(file, level=level)
+    assert main(["check", bounded, "--within", "1e-9"]) == 0
+    assert main(["check", bounded, "--within", "1e-40"]) == 1
+    assert "is wider than --within" in capsys.readouterr().out
+    assert main(["check", exact, "--within", "1e-9"]) == 2
+    assert "--within belongs to a bounded certificate" in capsys.readouterr().err
+    with pytest.raises(ArithmeticError, match=r"; check_gap\.py checks files of the format 'bounded certificate 1'"):
+        check.main(bounded)
+    with pytest.raises(ArithmeticError, match=r"; check\.py checks files of the format 'exact certificate 1'"):
+        check_gap.main(exact)

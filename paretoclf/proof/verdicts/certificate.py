@@ -253,8 +253,9 @@ class Certificate(Tabular):
                 lines.append(f"It is proved to {self.off_by:.1e}, and no closer.")
         else:
             said = verdict.capitalize()
+            of = "" if self.shortfall is None else " of its size"
             for text, value in sorted(failed.items(), key=lambda kv: -kv[1]):
-                lines.append(f"{said}: {text} (by {value:.1e}, tolerance {allowed}).")
+                lines.append(f"{said}: {text} (by {value:.1e}{of}, tolerance {allowed}).")
             if verdict == "not optimal" and self._worse > tol:
                 lines.append(f"{said}: {self._off_for_certain(tol)}.")
             elif verdict == "undecided" and not self._closed(tol):

@@ -139,9 +139,13 @@ class ProblemProof:
         return f"ProblemProof({self.status}{of}{at}{why}, value in [{self.lower:.10g}, {self.upper:.10g}])"
 
     def _found(self) -> str:
-        """Say to how much a point is optimal, where that is less than what certificates allow by default."""
-        off_by = self.certificate.off_by if self.certificate else 0.0
-        return f", off by {off_by:.1e}" if off_by > CERTIFY and np.isfinite(off_by) else ""
+        """Say how far off a point is that passes a larger tolerance than the default one, or is refuted."""
+        if self.certificate is None or self.status == "undecided":
+            return ""
+        off_by, size = "off by", self.certificate.refuted
+        if self.status == "optimal":
+            off_by, size = "off by at most", self.certificate.off_by
+        return f", {off_by} {size:.1e}" if CERTIFY < size < np.inf else ""
 
 
 def is_problem(given: Any) -> bool:
@@ -512,6 +516,7 @@ def judge_problem(
     point = compiled.point_of(numbers)
     value = model.sense * theirs + compiled.added(point)
     stationarity, z = _stationarity(compiled, numbers, tol)
+    stationarity = stationarity if model.constraints.keys() & numbers.keys() else {}  # of none that were given
     scale, (rounding, most) = _scale(compiled, point, value), _rounding(compiled, bounds, numbers)
     judged = judge(
         value,
