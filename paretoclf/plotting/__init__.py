@@ -5,6 +5,7 @@ from paretoclf.plotting.duality import duality_page as duality_page
 from paretoclf.plotting.empirical import EmpiricalDisplay as EmpiricalDisplay
 from paretoclf.plotting.errors import ErrorCurveDisplay as ErrorCurveDisplay
 from paretoclf.plotting.errors import GridErrorsDisplay as GridErrorsDisplay
+from paretoclf.plotting.feasible_region import FeasibleRegionDisplay as FeasibleRegionDisplay
 from paretoclf.plotting.guarantees import GuaranteePathDisplay as GuaranteePathDisplay
 from paretoclf.plotting.hulls import HullsDisplay as HullsDisplay
 from paretoclf.plotting.hulls import plot_hulls as plot_hulls

@@ -539,6 +539,8 @@ class OnSegments(Tabular):
     ) -> Any:
         """Draw ``"variables"``, ``"duals"`` or the ``"value"``, or by default what shows most of this kind of path.
 
+        Of a program in two variables ``"region"`` is the plane itself: `paretoclf.plotting.FeasibleRegionDisplay`.
+
         Parameters
         ----------
         what : str, optional
@@ -555,6 +557,10 @@ class OnSegments(Tabular):
             what, ax = None, what
         if what is None and names is None:
             return self._plot(ax, xscale)
+        if what == "region":
+            from paretoclf.plotting.feasible_region import FeasibleRegionDisplay  # few programs have two variables
+
+            return FeasibleRegionDisplay.from_path(self).plot(ax)
         return self._curves(self._shown if what is None else what, names, ax, xscale)
 
     def _plot(self, ax: Any, xscale: str | None) -> Any:
