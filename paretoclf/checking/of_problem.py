@@ -17,6 +17,6 @@ def judge_problem(problem: Any, tol: float, named: Callable[[str, int], str] | N
     proof = certify_problem(problem, tol, engine_points)
     if proof.status == "optimal":
         return proof
-    from paretoclf.checking.violations import in_shapes_of, with_violations  # most points are optimal
+    from paretoclf.checking.violations import in_shapes_of, with_reasons, with_violations  # most points are optimal
 
-    return with_violations(proof, named or in_shapes_of(problem, proof))
+    return with_reasons(with_violations(proof, named or in_shapes_of(problem, proof)), problem)

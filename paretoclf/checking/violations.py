@@ -1,4 +1,4 @@
-"""How many entries of constraints a point violates, and which one most."""
+"""How many entries of constraints a point violates, and which one most; and why bounds may not close."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from paretoclf.solve.judging.cone_proof import ProblemProof
+from paretoclf.solve.judging.slater import no_slater_point
+from paretoclf.solve.models.model import Model
 
 #: Name of an entry of a constraint, which has a name itself.
 Named = Callable[[str, int], str]
@@ -46,3 +48,11 @@ def with_violations(proof: ProblemProof, named: Named) -> ProblemProof:
     size = np.broadcast_to(worst.slack_unit, np.shape(worst.slack)).ravel()[entry]
     said += f" There it is off by {abs(np.ravel(worst.slack)[entry]):.4g}, beside its size of {size:.4g}."
     return replace(proof, words=f"{proof.words} {said}".lstrip())
+
+
+def with_reasons(proof: ProblemProof, problem: Any) -> ProblemProof:
+    """Add to a proof that is undecided which constraints leave no Slater point, if any."""
+    if proof.status != "undecided":
+        return proof
+    words = no_slater_point(Model.of(problem, maximise=True, moving=False))
+    return replace(proof, words=f"{proof.words} {words}".strip())

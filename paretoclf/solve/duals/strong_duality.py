@@ -12,6 +12,7 @@ from paretoclf.common.tolerances import SLATER_AFFINE, SLATER_STRICT
 from paretoclf.solve.duals.construction.tree import Occurrence
 from paretoclf.solve.judging.cone_proof import ProblemProof
 from paretoclf.solve.judging.given_values import kept, proved, solved
+from paretoclf.solve.judging.slater import no_slater_point, polyhedral, tightened
 from paretoclf.solve.models.lazily import cp
 from paretoclf.solve.models.model import Model
 
@@ -67,7 +68,8 @@ def strong_duality(model: Model, dual: cp.Problem, atoms: tuple[Occurrence, ...]
     bound = primal.lower if sense > 0 else primal.upper
     bounded = np.isfinite(bound) or np.isfinite(found.dual)
     if not (bounded and np.isfinite(found.primal)):
-        return replace(found, sentence=f"{found.sentence} {_OPEN.format('that the value is finite was not proved')}")
+        words = f"{found.sentence} {_OPEN.format('that the value is finite was not proved')} {no_slater_point(model)}"
+        return replace(found, sentence=words.rstrip())
     if model.problem.is_qp():
         words = f"{ALWAYS} They are equal, and the dual is attained: a feasible LP or QP with a finite value."
         return replace(found, kind="equal", sentence=f"{words} {_told(primal, other)}.")
@@ -78,7 +80,8 @@ def strong_duality(model: Model, dual: cp.Problem, atoms: tuple[Occurrence, ...]
             "constraints that are not polyhedral and inside the domain of every atom."
         )
         return replace(found, kind="equal", point=point, sentence=f"{words} {_told(primal, other)}.")
-    return replace(found, sentence=f"{found.sentence} {_OPEN.format('no Slater point was found')}")
+    words = f"{found.sentence} {_OPEN.format('no Slater point was found')} {no_slater_point(model)}"
+    return replace(found, sentence=words.rstrip())
 
 
 _OPEN = "No theorem is known to hold ({}): the gap may be real, or the dual unattained."
@@ -139,23 +142,21 @@ def slater_point(model: Model, atoms: tuple[Occurrence, ...]) -> dict[str, Any] 
     affine: list[Any] = []
     strict: list[Any] = []
     for constraint in model.constraints.values():
-        kind = type(constraint).__name__
-        polyhedral = kind in ("Equality", "Zero") or (kind in _SIGNED and _flat(constraint))
-        (affine if polyhedral else strict).append(constraint)
+        (affine if polyhedral(constraint) else strict).append(constraint)
     for atom in atoms:
         for constraint in atom.atom._domain():
             (affine if type(constraint).__name__ in ("Equality", "Zero") else strict).append(constraint)
         if atom.row.name == "perspective":
             strict.append(atom.atom.args[0] >= 0)
-    tightened = [_tightened(constraint, slack) for constraint in strict]
+    inner = [tightened(constraint, slack) for constraint in strict]
     for variable in model.variables.values():
         for attribute, sign in (("PSD", 1), ("NSD", -1)):
             if variable.attributes[attribute]:
                 room = slack * np.eye(variable.shape[0])
-                tightened.append([sign * variable - room >> 0])
-    if any(each is None for each in tightened):
+                inner.append([sign * variable - room >> 0])
+    if any(each is None for each in inner):
         return None
-    moved = [c for each in tightened if each for c in each]
+    moved = [c for each in inner if each for c in each]
     problem = cp.Problem(cp.Maximize(slack), [*affine, *moved, slack <= 1])
     if not problem.is_dcp():
         return None
@@ -200,32 +201,3 @@ def _inside(constraint: Any) -> bool:
         return False
     mean = x**alpha * y ** (1 - alpha)
     return bool((mean >= np.abs(z)).all())
-
-
-_SIGNED = ("Inequality", "NonNeg", "NonPos")
-
-
-def _flat(constraint: Any) -> bool:
-    """Whether both sides of an inequality are polyhedral."""
-    return all(arg.is_pwl() for arg in constraint.args)
-
-
-def _tightened(constraint: Any, slack: Any) -> list[Any] | None:
-    """A constraint with room on its inner side; None of a kind without one."""
-    kind = type(constraint).__name__
-    if kind == "NonNeg":
-        return [constraint.args[0] >= slack]
-    if kind in ("Inequality", "NonPos"):
-        return [constraint.expr <= -slack]
-    if kind == "PSD":
-        return [constraint.expr - slack * np.eye(constraint.expr.shape[0]) >> 0]
-    if kind == "SOC":
-        return [cp.SOC(constraint.args[0] - slack, constraint.args[1], axis=constraint.axis)]
-    if kind == "ExpCone":
-        x, y, z = constraint.args
-        return [cp.ExpCone(x + slack, y, z - slack), y >= slack]
-    if kind == "PowCone3D":
-        x, y, z = constraint.args[:3]
-        inside = cp.PowCone3D(x - slack, y - slack, z, constraint.alpha)
-        return [inside, x >= slack, y >= slack]
-    return None

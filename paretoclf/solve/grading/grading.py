@@ -36,6 +36,7 @@ from paretoclf.solve.grading.homework import DualGrade, grade_dual
 from paretoclf.solve.grading.kkt import KKTTable, kkt_table
 from paretoclf.solve.judging.cone_proof import ProblemProof, certify_problem, refuse_not_convex
 from paretoclf.solve.judging.primal_and_dual import evaluate, held
+from paretoclf.solve.judging.slater import no_slater_point
 from paretoclf.solve.models.attributes import attribute_constraints, bounded_entries, written_out
 from paretoclf.solve.models.lazily import cp
 from paretoclf.solve.models.model import Model, conic_settings, dense, having, without_values
@@ -287,7 +288,8 @@ def _of_numbers(problem: cp.Problem, values: Any, duals: Mapping[Any, Any] | Non
             _solve(own, **conic_settings("reference"))
         except cp.SolverError as error:
             refuse_not_convex(model)
-            raise SolveError(f"CLARABEL finds no solution of the problem itself: {error}") from None
+            words = f"CLARABEL finds no solution of the problem itself: {error} {no_slater_point(model)}"
+            raise SolveError(words.rstrip()) from None
         reference = {name: held(part) for name, part in (*model.variables.items(), *model.constraints.items())}
         solved = certify_problem(own, tol)
         if solved.certificate is None or any(reference[name] is None for name in model.variables):
@@ -701,9 +703,11 @@ def _moved(constraint: Any, entry: _Entry, u: Any) -> Any:
 
 def _at(shape: tuple[int, ...], entry: _Entry, u: Any) -> Any:
     """An array of 0 but for an entry of u, with the sign of the side."""
+    if not shape:  # CVXPY's multiplier of a number may be an array of one
+        return entry.side * u
     place = np.zeros(shape)
     place[entry.index] = entry.side
-    return cp.multiply(place, u) if shape else entry.side * u
+    return cp.multiply(place, u)
 
 
 # ---- multipliers -----------------------------------------------------------------------------------------------------
@@ -840,7 +844,8 @@ def _of_values(
     certificate = proof.certificate
     assert certificate is not None
     if right is None:
-        return "undecided", f"Undecided: {certificate.missing()}"
+        why = [certificate.missing(), no_slater_point(exercise.model)]
+        return "undecided", f"Undecided: {'. '.join(filter(None, why))}".rstrip(".")
     slip = _slip(values, exercise.reference, "")
     hint = f" ({slip})" if slip else ""
     if right:
