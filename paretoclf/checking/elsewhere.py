@@ -43,8 +43,8 @@ def is_estimator(given: Any) -> bool:
 
 
 def is_of_another(X: Any, y: Any, solutions: Any, parameters: Mapping[str, Any]) -> bool:
-    """Whether `verify` is given the path of a program, or what a code that is known here returned."""
-    ours = {("paretoclf", name) for name in ("ProblemPath", "ConePath", "CurvePath")}
+    """Whether `verify` is given the path or the map of a program, or what a code that is known here returned."""
+    ours = {("paretoclf", name) for name in ("ProblemPath", "ConePath", "CurvePath", "ProblemMap")}
     known = _is_one_of(X, ours) or is_critical_line(X) or is_fitted(solutions) or "of" in parameters
     return known or any(map(is_minimiser, (X, y, solutions)))
 

@@ -20,6 +20,7 @@ from paretoclf.checking.beside import JudgedPoints, judge_beside
 from paretoclf.checking.beside_values import VALUES, JudgedValues, judge_values
 from paretoclf.checking.elsewhere import is_critical_line, is_fitted, is_lars
 from paretoclf.checking.fitted_models import judge_fitted, judged_by
+from paretoclf.checking.judged_laws import JudgedLaw, judge_law
 from paretoclf.checking.judged_solutions import Verification
 from paretoclf.common.checks import Array, check_matrix, check_vector, number_from_text, real_array, what_it_is
 from paretoclf.common.errors import InputError
@@ -28,6 +29,7 @@ from paretoclf.common.tolerances import STRANGERS
 from paretoclf.engine.reduction.program import beside_the_value, meant_by
 from paretoclf.path.base.point_rows import EVENTS, SLOPES, column_of
 from paretoclf.path.curves.curve_path import CurvePath
+from paretoclf.path.problem_map.problem_map import ProblemMap
 from paretoclf.path.programs.eps_path import ConePath
 from paretoclf.path.programs.problem_path import ProblemPath, trace_problem
 from paretoclf.proof.verdicts.proof import Proof
@@ -82,7 +84,7 @@ def judge_stranger(
     of_samples: tuple[Any, Any],
     asked: tuple[float | None, bool | None],
     parameters: Mapping[str, Any],
-) -> JudgedPoints | JudgedValues | Proof[Any] | Verification:
+) -> JudgedPoints | JudgedValues | JudgedLaw | Proof[Any] | Verification:
     """Judge what `is_of_another` has recognised: the path of a program, or fitted models.
 
     ``given`` are X, y and the solutions, ``of_samples`` a kernel and weights, which belong to fitted models. ``asked``
@@ -106,6 +108,11 @@ def judge_stranger(
     options = dict(parameters)
     tol, between = asked
     how = (STRANGERS if tol is None else tol), between
+    if isinstance(X, ProblemMap):
+        _nothing(options, "a map")
+        if solutions is not None or between is not None:
+            raise InputError("verify(map, law, tol=...) judges a law beside a map, and takes nothing else")
+        return replace(X).proof if y is None else judge_law(X, y, how[0])
     if isinstance(X, ProblemPath | ConePath | CurvePath):
         _nothing(options, "a path of a program")
         if y is None and solutions is None:

@@ -16,6 +16,7 @@ from paretoclf.common.tolerances import CERTIFY
 if TYPE_CHECKING:
     from paretoclf.checking.beside import JudgedPoints
     from paretoclf.checking.beside_values import JudgedValues
+    from paretoclf.checking.judged_laws import JudgedLaw
     from paretoclf.checking.judged_solutions import Verification
     from paretoclf.path.programs.eps_path import ConePath
     from paretoclf.path.programs.problem_path import ProblemPath
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from paretoclf.solve.judging.cone_proof import ProblemProof
 
     #: What judging returns, by what was given.
-    Judged = Verification | ProblemProof | JudgedPoints | JudgedValues | Proof[Any]
+    Judged = Verification | ProblemProof | JudgedPoints | JudgedValues | JudgedLaw | Proof[Any]
 
 
 @overload
@@ -90,7 +91,8 @@ def verify(
     of the same problem: ``verify(path, (t, x))`` plain arrays, a DataFrame or a function, of any path that `trace` made
     of a program (and ``verify(path)`` that path itself);
     ``verify(X, y, lars_path(X, y))`` or a fitted ``LassoLars``; ``verify(cla)`` an object of cvxcla or PyPortfolioOpt;
-    ``verify(X, y, file, of="quantreg")`` and ``of="glmnet"`` tables that R wrote.
+    ``verify(X, y, file, of="quantreg")`` and ``of="glmnet"`` tables that R wrote. A control law is judged beside a map
+    of `plane`: ``verify(map, law)``, a function of both parameters or a table (`paretoclf.checking.judged_laws`).
 
     Parameters
     ----------
@@ -146,7 +148,7 @@ def verify(
     Returns
     -------
     Verification, ProblemProof of a ``cvxpy.Problem``, or JudgedPoints (JudgedValues) beside the path of a program, and
-    its own proof
+    its own proof, or JudgedLaw beside a map
 
     Raises
     ------
