@@ -14,6 +14,7 @@ from paretoclf.common.checks import Array, Mask
 from paretoclf.engine.reduction.plane import ProgramPlane
 from paretoclf.path.base.points import shown, those
 from paretoclf.path.programs.program_points import listed, reason_of, verdict_of
+from paretoclf.path.programs.uniqueness import undetermined
 from paretoclf.path.regions.polygon import area, centroid
 from paretoclf.proof.programs.rays import RayProof
 
@@ -112,6 +113,23 @@ class MapRegion:
         if not line.is_named(column) or own[0][added] >= 0.0:
             return ""
         return f" ({line.column_name(column)} at its {'upper' if number > 0.0 else 'lower'} bound)"
+
+    @cached_property
+    def several(self) -> tuple[str, ...]:
+        """Entries of variables that are not the same at all optima, inside of the region; the map has one of them.
+
+        Which rows have room, and which a price, is the same all over the inside: so what is found in the middle holds
+        there.
+        """
+        middle = centroid(self.square)
+        line = self.plane.between(middle, middle)
+        columns, _ = undetermined(line, 0.0, *self.at(middle))
+        return tuple(
+            name + entry
+            for name, reading in line.variables.items()
+            for entry, place, factor in zip(reading.entries, reading.place, reading.factor, strict=True)
+            if factor and columns[place]
+        )
 
     @cached_property
     def variables(self) -> dict[str, Array]:

@@ -137,8 +137,8 @@ class Beyond:
 
 def apart(first: float, second: float) -> tuple[str, str]:
     """Two numbers in six digits, or in as many as tell them apart."""
-    digits = next((d for d in range(6, 17) if f"{first:.{d}g}" != f"{second:.{d}g}"), 17 if first != second else 6)
-    return f"{first:.{digits}g}", f"{second:.{digits}g}"
+    pairs = ((f"{first:.{digits}g}", f"{second:.{digits}g}") for digits in range(6, 17))
+    return next((pair for pair in pairs if pair[0] != pair[1]), (f"{first:.6g}", f"{second:.6g}"))
 
 
 def verdict_of(status: str, *, feasible: bool) -> str:

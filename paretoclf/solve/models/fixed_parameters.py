@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from typing import Any
 
 from paretoclf.solve.models.lazily import cp
+from paretoclf.solve.models.model import having
 
 
 def with_numbers(problem: Any, moving: Iterable[Any], kept: Mapping[Any, Any] | None = None) -> Any:
@@ -29,47 +30,32 @@ def with_numbers(problem: Any, moving: Iterable[Any], kept: Mapping[Any, Any] | 
     >>> net.is_dcp(), with_numbers(net, [lam]).is_dpp()
     (False, True)
     """
-    values = {p.id: value for p, value in (kept or {}).items()}
-    moved = {p.id for p in moving} - values.keys()
-    still = [p for p in problem.parameters() if p.id in values or (p.id not in moved and _is_number(p))]
+    kept = kept or {}
+    moved = {p.id for p in moving} - {p.id for p in kept}
+    still = {p.id for p in problem.parameters() if p in kept or (p.id not in moved and _is_number(p))}
     if not still or _is_dpp(problem):
         return problem
-    instead = {id(p): cp.Constant(values.get(p.id, p.value)) for p in still}
-    for part in (problem.objective, *problem.constraints):
-        for each in _standing(part, {p.id for p in still}):
-            instead[id(each)] = cp.Constant(_copied(each, instead).value)
-    rows = [_with_duals_of(row, _copied(row, instead)) for row in problem.constraints]
-    return cp.Problem(_copied(problem.objective, instead), rows)
+    with having(kept):
+        rows = [_with_duals_of(row, _copied(row, still)) for row in problem.constraints]
+        return cp.Problem(_copied(problem.objective, still), rows)
 
 
-def _copied(part: Any, instead: Mapping[int, Any]) -> Any:
-    """Copy an expression with others in place of some of its parts, by their ids; CVXPY's way looks at no sum."""
-    if id(part) in instead or not part.args:
-        return instead.get(id(part), part)
-    args = [
-        [_copied(e, instead) for e in each] if isinstance(each, list) else _copied(each, instead) for each in part.args
-    ]
-    return part.copy(args=args)
+def _copied(part: Any, still: set[int]) -> Any:
+    """Copy an expression with numbers for parameters, and for what is made of them alone: 1 - a has a sign then."""
+    return part.copy(args=[_number_or_copy(each, still) for each in part.args])
 
 
-def _standing(part: Any, still: set[int]) -> Iterator[Any]:
-    """The largest expressions of parameters that stand still, as 1 - a: a number has a sign, which CVXPY sees.
-
-    Expressions with a promise, such as that of ``cp.psd_wrap``, are left as they are.
-    """
-    for each in part.args:
-        own = each.parameters()
-        if own and each.args and not each.variables() and {p.id for p in own} <= still and not _promises(each):
-            yield each
-        elif own:
-            yield from _standing(each, still)
+def _number_or_copy(part: Any, still: set[int]) -> Any:
+    """A number where nothing in it moves, and it keeps no promise such as that of ``cp.psd_wrap``."""
+    own = {p.id for p in part.parameters()}
+    if own and own <= still and not part.variables() and not _promises(part):
+        return cp.Constant(part.value)
+    return _copied(part, still) if own and part.args else part
 
 
-def _promises(expression: Any) -> bool:
-    """Whether there is an expression in it that has a property because the user says so."""
-    from cvxpy.atoms.affine.wraps import Wrap
-
-    return isinstance(expression, Wrap) or any(map(_promises, expression.args))
+def _promises(part: Any) -> bool:
+    """Whether something in it has a property because the user says so."""
+    return type(part).__name__.endswith("_wrap") or any(map(_promises, part.args))
 
 
 def _is_number(parameter: Any) -> bool:

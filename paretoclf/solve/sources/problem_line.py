@@ -352,14 +352,11 @@ def ends_of(problem: Any, start: Any, stop: Any) -> tuple[Values, Values]:
     """Both ends as arrays, checked against what the parameters of a convex problem may be."""
     _check_problem(problem)
     try:
-        first, last = _checked_ends(problem, start, stop)
+        return _checked_ends(problem, start, stop)
     except InputError:
         if not problem.is_dcp():
             Model.of(problem, maximise=True, moving=False)  # which says where, and why
         raise
-    if not problem.is_dcp():  # as 1 - a, which has a sign only where a stands still
-        Model.of(with_numbers(problem, first, _kept(first, last)), maximise=True, moving=False)
-    return first, last
 
 
 def _checked_ends(problem: Any, start: Any, stop: Any) -> tuple[Values, Values]:

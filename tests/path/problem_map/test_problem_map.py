@@ -614,3 +614,23 @@ def test_controllers_of_norms_have_maps(seed):
     for x0.value in np.random.default_rng(0).uniform(-2, 2, (3, 2)):
         problem.solve("CLARABEL", tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
         assert found.at({x0[0]: x0.value[0], x0[1]: x0.value[1]}).value == pytest.approx(problem.value, rel=1e-7)
+
+
+def test_regions_with_several_optima_name_what_differs():
+    """Two equal motors share what is to be done in any proportion, but where both are at a limit, or none moves."""
+    x0, s, u = cp.Parameter(2, name="x0"), cp.Variable((2, 3), name="s"), cp.Variable((2, 2), name="u")
+    rows = [s[:, 0] == x0, cp.abs(u) <= 0.5]
+    step = np.array([[1.0, 0.5], [0.0, 1.0]])
+    rows += [s[:, k + 1] == step @ s[:, k] + np.array([0.125, 0.5]) * cp.sum(u[:, k]) for k in range(2)]
+    costs = [cp.norm1(s[0]) + 0.5 * cp.norm1(s[1]) + 0.2 * cp.sum(cp.abs(u)), cp.sum(cp.abs(u[1]))]
+    problem = cp.Problem(cp.Minimize(costs[0]), rows)
+    found = pc.plane(problem, {x0[0]: (1, 4), x0[1]: (-2, 2)}, progress=False)
+    seen = set()
+    for region in found.regions[::3]:
+        x0.value = region.centroid
+        differ = {f"u[{i}, {j}]" for _, (i, j) in ((r.name, r.index) for r in pc.unique(problem, of=u) if not r.one)}
+        assert {name for name in region.several if name.startswith("u")} == differ
+        seen.add(bool(differ))
+    assert seen == {True, False}
+    apart = cp.Problem(cp.Minimize(costs[0] + 0.01 * costs[1]), rows)
+    assert not any(each.several for each in pc.plane(apart, {x0[0]: (1, 4), x0[1]: (-2, 2)}, progress=False).regions)
