@@ -56,6 +56,8 @@ def term_names(path: Any, columns: int, behind: RowsBehind, stated: Mask) -> Ter
         return {}
     x = _points(line)
     written = WrittenKinks.at_start(path.source, [line.values(each, 0.0) for each in x])
+    if not written.names:  # kinks of constraints alone
+        return {}
     fitting = _Fitting(written, line.rows @ x.T - line.b[0, :, None])
     found = {item: fits for item, pairs in own.items() if (fits := [fit for pair in pairs for fit in fitting(*pair)])}
     chosen = {item: min(fits, key=lambda fit: written.families[fit[0]]) for item, fits in found.items()}

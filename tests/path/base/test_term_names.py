@@ -143,3 +143,15 @@ def test_a_file_has_the_names_and_the_problem_keeps_its_values(tmp_path):
     assert again.events == found
     again.save(tmp_path / "again.npz")
     assert pc.load(tmp_path / "again.npz").events == found
+
+
+def test_kinks_of_constraints_alone_are_named_by_none():
+    """Projection of (3, 1) onto the l1 ball of a radius: tight below 4, and the second is 0 from 2 on."""
+    radius = cp.Parameter(nonneg=True, name="radius")
+    ball = (cp.norm1(W) <= radius).set_label("ball")
+    path = pc.trace(
+        cp.Problem(cp.Minimize(cp.sum_squares(W - [3, 1])), [ball]), {radius: 6}, {radius: 1}, progress=False
+    )
+    at = {event.name: event.parameters["radius"] for event in path.events}
+    assert at.pop("ball") == pytest.approx(4.0)
+    assert list(at.values()) == pytest.approx([2.0])
