@@ -145,13 +145,11 @@ def test_a_file_has_the_names_and_the_problem_keeps_its_values(tmp_path):
     assert pc.load(tmp_path / "again.npz").events == found
 
 
-def test_kinks_of_constraints_alone_are_named_by_none():
-    """Projection of (3, 1) onto the l1 ball of a radius: tight below 4, and the second is 0 from 2 on."""
-    radius = cp.Parameter(nonneg=True, name="radius")
-    ball = (cp.norm1(W) <= radius).set_label("ball")
-    path = pc.trace(
-        cp.Problem(cp.Minimize(cp.sum_squares(W - [3, 1])), [ball]), {radius: 6}, {radius: 1}, progress=False
-    )
-    at = {event.name: event.parameters["radius"] for event in path.events}
-    assert at.pop("ball") == pytest.approx(4.0)
-    assert list(at.values()) == pytest.approx([2.0])
+def test_kinks_that_are_no_terms_of_the_objective_are_named_by_none():
+    """Huber's loss of one residual, |x - 3| within its threshold or beyond: |x - 3| is 1.5 where it is no limit."""
+    x, threshold = cp.Variable(name="x"), cp.Parameter(nonneg=True, name="threshold")
+    loss = cp.huber(x - 3, threshold) + cp.square(x)
+    path = pc.trace(cp.Problem(cp.Minimize(loss)), {threshold: 2}, {threshold: 0.5}, progress=False)
+    assert [event.parameters["threshold"] for event in path.events] == pytest.approx([1.5])
+    assert path.at(threshold=2.0).variables["x"] == pytest.approx(1.5)
+    assert path.at(threshold=1.0).variables["x"] == pytest.approx(1.0)
