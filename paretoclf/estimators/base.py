@@ -17,6 +17,8 @@ from paretoclf.common.errors import InputError, PositiveClassWarning
 from paretoclf.problem.classifiers import Rule
 from paretoclf.problem.kernels import RBF
 from paretoclf.problem.lines import LabelledSamples
+from paretoclf.roc.rounded_scores import zero_cancelled
+from paretoclf.tuning.guarantee import ShiftedRule
 
 
 @dataclass(frozen=True)
@@ -173,8 +175,23 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         """Intercept, shape (1,)."""
         return np.array([self._sign * self._used.b])
 
+    @property
+    def _margin(self) -> float:
+        """Score of a sample on the margin, from which the intercept was found; 0 where none is known."""
+        return 0.0
+
+    def _scores(self, rule: Rule, X: Any) -> Array:
+        """Scores of a rule for ``classes_[1]``; 0 where rounding alone would choose the sign, as along a path.
+
+        Where a threshold was moved, its scores are what they are: a guarantee hangs on the last digit.
+        """
+        scores = np.array(rule.decision_function(X), dtype=np.float64)
+        if not isinstance(rule, ShiftedRule):
+            zero_cancelled(scores, getattr(rule, "b_at_origin", rule.b), self._margin)
+        return np.asarray(self._sign * scores)
+
     def decision_function(self, X: Any) -> Array:
-        """Scores of new samples, positive for ``classes_[1]``.
+        """Scores of new samples, positive for ``classes_[1]``; 0 where they are 0 but for rounding.
 
         Parameters
         ----------
@@ -185,7 +202,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         array of shape (m,)
         """
         X = self._samples(X)
-        return np.asarray(self._sign * self._used.decision_function(X))
+        return self._scores(self._used, X)
 
     def predict(self, X: Any) -> Any:
         """Labels of new samples.
@@ -236,7 +253,7 @@ class CostsAtUse(BinaryClassifier):
         raise NotImplementedError
 
     def decision_function(self, X: Any, costs: Any = None) -> Array:
-        """Scores of new samples, positive for ``classes_[1]``.
+        """Scores of new samples, positive for ``classes_[1]``; 0 where they are 0 but for rounding.
 
         Parameters
         ----------
@@ -249,8 +266,7 @@ class CostsAtUse(BinaryClassifier):
         array of shape (m,)
         """
         X = self._samples(X)
-        rule = self._used if costs is None else self._at(costs)
-        return np.asarray(self._sign * rule.decision_function(X))
+        return self._scores(self._used if costs is None else self._at(costs), X)
 
     def predict(self, X: Any, costs: Any = None) -> Any:
         """Labels of new samples.

@@ -71,6 +71,10 @@ class BiobjectiveMarginClassifier(BinaryClassifier):
         self.path_ = trace_margins(svm, THETAS, *costs, progress=False)
         self.set_theta(self.theta)
 
+    @property
+    def _margin(self) -> float:
+        return float(min(self.margins_))
+
     def set_theta(self, theta: float) -> Self:
         """Use the classifier of another compromise, in O(n).
 

@@ -95,6 +95,10 @@ class ConformalSVC(BinaryClassifier):
         by_scale = isinstance(self.gamma, str) and self.gamma == "scale" and self.bandwidth is None
         self.symmetric_ = not (by_scale and isinstance(self.kernel, str) and self.kernel == "rbf")
 
+    @property
+    def _margin(self) -> float:
+        return 1.0
+
     def ranks(self, X: Any) -> ConformalRanks:
         """Ranks of new samples with either label; columns are the negatives' label and the positives'.
 

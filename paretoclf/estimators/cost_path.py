@@ -34,8 +34,10 @@ class CostPathSVC(CostsAtUse):
         Ends of the line, in units of C. A ray is ``start=(0, 0), stop=(1, 1)``.
     costs : pair (C_plus, C_minus), optional
         Costs of a miss (false negative) and of a false alarm (false positive) where the classifier is used. If the
-        asymmetry changes along the line, their ratio counts: they stand for the point of the line with this ratio. On
-        a ray they are a point of it. Default: the point that is closest to asymmetry 1/2; on a ray, its far end.
+        asymmetry changes along the line, as by default, their ratio alone counts: they choose the point of the line
+        with this ratio, and do not multiply C. ``(5, 1)`` and ``(50, 10)`` are one machine, that at C times (5/3, 1/3).
+        ``SVC(C=C, class_weight={1: 5, 0: 1})``, at C times (5, 1), is ``class_weight={1: 5, 0: 1}`` here, too. On a ray
+        they are a point of it. Default: the point that is closest to asymmetry 1/2; on a ray, its far end.
     kernel : str, callable or kernel object
         ``"rbf"``, ``"linear"``, ``"precomputed"``, another name that scikit-learn knows, ``f(X, Z)``, or a kernel of
         this package.
@@ -44,7 +46,7 @@ class CostPathSVC(CostsAtUse):
     bandwidth : float, optional
         In place of gamma, ``gamma = 1 / (2 bandwidth**2)``.
     class_weight : dict or "balanced", optional
-        Factors of the costs of the classes, as for ``SVC``.
+        Factors of the costs of the classes by their labels, as for ``SVC``: they multiply C.
     pos_label : label, optional
         That of the positives. Default: the second label in sorted order, ``classes_[1]``, with a warning where labels
         are texts.
@@ -70,8 +72,11 @@ class CostPathSVC(CostsAtUse):
 
     Notes
     -----
-    A sample with f = 0 is predicted positive. Samples of weight 0 are left out; but ``gamma="scale"`` sees them, and
-    ``class_weight="balanced"`` counts samples, those of weight 0 included, and not their weights: both as in ``SVC``.
+    A sample with f = 0 is predicted positive. So is one whose f is 0 but for rounding, 1e-11 of ``2 |b| + 1``:
+    `decision_function` is 0 there, and equal rows have one label, on every processor.
+
+    Samples of weight 0 are left out; but ``gamma="scale"`` sees them, and ``class_weight="balanced"`` counts samples,
+    those of weight 0 included, and not their weights: both as in ``SVC``.
 
     Examples
     --------
@@ -120,6 +125,10 @@ class CostPathSVC(CostsAtUse):
         X, labels = self._samples_and_labels(X, y)
         self._trace(self._problem(X, labels, sample_weight))
         return self
+
+    @property
+    def _margin(self) -> float:
+        return 1.0
 
     def _trace(self, problem: Problem) -> None:
         """Trace the line, and choose on it."""

@@ -80,6 +80,10 @@ class QuantileSVC(BinaryClassifier):
         self.path_ = trace_quantile(_QuantileData(gram, labels, bias=bias), (0, 1), self.lam_, progress=False)
         self.set_tau(self.tau)
 
+    @property
+    def _margin(self) -> float:
+        return 1.0
+
     def set_tau(self, tau: float) -> Self:
         """Use the classifier of another tau, in O(n).
 

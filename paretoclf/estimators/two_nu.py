@@ -55,6 +55,10 @@ class TwoNuSVC(BinaryClassifier):
     nu_plus: float = 0.5
     nu_minus: float = 0.5
 
+    @property
+    def _margin(self) -> float:
+        return float(self.rho_)
+
     def _fit(self, X: Any, labels: Array) -> None:
         pair = tuple(within({"nu_plus": self.nu_plus, "nu_minus": self.nu_minus}, BY_CLASSES).values())
         svm = TwoNuSVM(X, labels, self._kernel(X))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -77,6 +77,9 @@ def as_costs(given: Any, name: str = "costs") -> Costs:
     """Costs, or the pair (C_plus, C_minus) that stands for them."""
     if isinstance(given, Costs):
         return given
+    if isinstance(given, Mapping):  # its two keys would be taken for costs
+        weights = "factors by label are the class_weight of an estimator"
+        raise InputError(f"{name} must be a pair (C_plus, C_minus), got {given!r:.100}: {weights}")
     try:
         plus, minus = given
     except (TypeError, ValueError):
@@ -214,7 +217,7 @@ class CostLine:
             there = [end.asymmetry for end in (start, stop) if end.total > 0]
             raise InputError(
                 f"costs must have an asymmetry C_plus / (C_plus + C_minus) from {min(there):g} to {max(there):g}, as "
-                f"the line has, got {costs!r}"
+                f"the line has, got {costs!r}: a line with another start or stop has it"
             )
         from_start, from_stop = float(before * start.total), float(after * stop.total)
         return min(1.0, max(0.0, from_start / (from_start - from_stop)))

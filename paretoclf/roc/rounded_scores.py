@@ -57,6 +57,18 @@ def with_intercepts(slopes: Array, b: Array, margin: Array | float) -> Array:
     array([[0. ],
            [0.1]])
     """
-    scores = slopes + b
+    return zero_cancelled(slopes + b, b, margin)
+
+
+def zero_cancelled(scores: Array, b: Array | float, margin: Array | float) -> Array:
+    """Set scores to 0 (in place) where ``w . x`` and the intercept b cancel, but for rounding.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from paretoclf.roc.rounded_scores import zero_cancelled
+    >>> zero_cancelled(np.array([-1e-16, 0.5]), b=0.3, margin=1.0)
+    array([0. , 0.5])
+    """
     scores[np.abs(scores) <= SCORE_ZERO * (2.0 * np.abs(b) + margin)] = 0.0
-    return np.asarray(scores)
+    return scores

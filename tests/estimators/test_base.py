@@ -57,3 +57,29 @@ def test_a_column_of_texts_is_named(name):
         pc.InputError, match=r"X must be numeric and real, got a DataFrame whose column 'colour' has 'red'"
     ):
         getattr(pc, name)().fit(frame, [0, 1, 0, 1])
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        pc.CostPathSVC(),
+        pc.CostPathSVC(kernel="linear"),
+        pc.TwoNuSVC(nu_plus=0.3, nu_minus=0.3),
+        pc.ConformalSVC(kernel="linear"),
+        pc.QuantileSVC(kernel="linear"),
+        pc.BiobjectiveMarginClassifier(kernel="linear"),
+    ],
+)
+@pytest.mark.parametrize("positive", [-1, 1])
+def test_rounding_does_not_choose_a_label_on_the_boundary(model, positive):
+    """Classes that are mirror images, so that f(0) = 0: of 7 equal rows 5 had one label, and 2 the other."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        half = rng.normal(size=(25, 3)) + 0.6
+        X, y = np.vstack([half, -half]), np.repeat([1, -1], 25)
+        fitted = clone(model).set_params(pos_label=positive).fit(X, y)
+        scores = fitted.decision_function(np.zeros((7, 3)))
+        if np.abs(scores).max() < 1e-13 * np.abs(fitted.decision_function(X)).max():
+            assert not scores.any()
+            assert (fitted.predict(np.zeros((7, 3))) == positive).all()
+        assert fitted.predict(np.zeros((1, 3)))[0] == fitted.predict(np.vstack([np.zeros((1, 3)), X]))[0]

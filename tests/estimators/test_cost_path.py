@@ -53,6 +53,17 @@ def test_every_point_of_the_line_is_an_svc(gaussians, options, weight):
         np.testing.assert_array_equal(svm.decision_function(X), svm.decision_function(X, costs=svm.costs_))
 
 
+def test_costs_choose_a_point_of_the_line_and_class_weight_multiplies_c(gaussians):
+    X, y = gaussians()
+    one, ten = (pc.CostPathSVC(costs=costs).fit(X, y) for costs in [(5, 1), (50, 10)])
+    np.testing.assert_array_equal(one.decision_function(X), ten.decision_function(X))
+    assert one.costs_.C_plus == pytest.approx(5 / 3)
+    assert one.costs_.C_minus == pytest.approx(1 / 3)
+    for svm, weight in ((one, {1: 5 / 3, -1: 1 / 3}), (pc.CostPathSVC(class_weight={1: 5}).fit(X, y), {1: 5})):
+        svc = SVC(class_weight=weight, tol=1e-10).fit(X, y)
+        np.testing.assert_allclose(svm.decision_function(X), svc.decision_function(X), atol=1e-6)
+
+
 def test_costs_of_one_call_leave_those_that_are_set(gaussians):
     X, y = gaussians()
     svm = pc.CostPathSVC(costs=(1, 5)).fit(X, y)
@@ -85,7 +96,14 @@ def test_on_a_ray_costs_are_a_point_of_it():
 
 @pytest.mark.parametrize(
     ("costs", "message"),
-    [((0, 0), "must not both be zero"), ((9, 1), "asymmetry"), ((-1, 2), "nonnegative"), (3, "pair"), ("ab", "number")],
+    [
+        ((0, 0), "must not both be zero"),
+        ((9, 1), "asymmetry .*: a line with another start or stop has it"),
+        ((-1, 2), "nonnegative"),
+        (3, "pair"),
+        ("ab", "number"),
+        ({1: 5, 0: 1}, r"costs must be a pair .*: factors by label are the class_weight of an estimator"),
+    ],
 )
 def test_costs_that_the_line_does_not_have(costs, message):
     with pytest.raises(pc.InputError, match=message):
@@ -104,6 +122,7 @@ def test_costs_that_the_line_does_not_have(costs, message):
         ({"kernel": "linear", "bandwidth": 1.0}, "bandwidth must be left out"),
         ({"kernel": "linear", "gamma": 1.0}, "gamma must be left out.*; a grid of both has one dict a kernel"),
         ({"kernel": "no such"}, "kernel must be"),
+        ({"costs": {1: 5, 0: 1}}, "factors by label are the class_weight of an estimator"),
         ({"class_weight": {-1.0: -1.0}}, "class_weight must not be negative"),
     ],
 )
