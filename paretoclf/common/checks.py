@@ -44,11 +44,13 @@ def _not_numeric(values: Any) -> str:
     for column in values.columns if hasattr(values, "iloc") and hasattr(values, "columns") else ():
         cells = np.asarray(values[column])
         try:
+            if cells.dtype.kind in "mM":
+                raise TypeError("dates, which NumPy makes numbers of")
             cells.astype(np.float64)
         except (TypeError, ValueError):
             return (
                 f"a DataFrame whose column {str(column)!r} has {cells[0]!r:.40}: leave it out, or make numbers of it "
-                "(Dataset.from_frame does, with one_hot=)"
+                "(Dataset.from_frame does, with one_hot=; of texts OneHotEncoder in a Pipeline)"
             )
     return type(values).__name__
 

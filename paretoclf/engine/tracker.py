@@ -168,7 +168,8 @@ class CoreTracker:
             except _core.Refused as error:
                 raise self._refuse(
                     str(error),
-                    "Standardise the features or use a slightly different line; no doubtful path is returned.",
+                    "Standardise the features or use a slightly different line; where a wide kernel has a matrix that "
+                    "is nearly singular, half its bandwidth, or low_rank=1e-8; no doubtful path is returned.",
                 ) from None
             if progress is not None:
                 progress(self._core.t)

@@ -85,7 +85,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         refuse_other_order(X, y)
         try:
             X, y = validate_data(self, X, y, accept_sparse=sparse, dtype=np.float64, order="C")
-        except ValueError:
+        except (TypeError, ValueError):  # dates have no common type with numbers
             if hasattr(X, "iloc"):
                 real_array(X, "X")  # names a column of texts
             raise
@@ -162,9 +162,15 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         if len(classes) < 2:
             raise InputError(f"{whose} must hold samples of two classes, got one class: {classes.tolist()}")
 
+    def _fitted_for(self, name: str) -> None:
+        """Refuse an attribute, as one that is not there, before there is a classifier."""
+        if not hasattr(self, "pos_label_"):
+            raise AttributeError(f"{name} is there after fit: this {type(self).__name__} is not fitted yet")
+
     @property
     def coef_(self) -> Array:
         """Slope, shape (1, d), linear kernel only."""
+        self._fitted_for("coef_")
         try:
             return np.asarray(self._sign * self._used.w[None, :])
         except InputError:
@@ -173,6 +179,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
     @property
     def intercept_(self) -> Array:
         """Intercept, shape (1,)."""
+        self._fitted_for("intercept_")
         return np.array([self._sign * self._used.b])
 
     @property

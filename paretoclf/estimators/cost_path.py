@@ -39,8 +39,9 @@ class CostPathSVC(CostsAtUse):
         ``SVC(C=C, class_weight={1: 5, 0: 1})``, at C times (5, 1), is ``class_weight={1: 5, 0: 1}`` here, too. On a ray
         they are a point of it. Default: the point that is closest to asymmetry 1/2; on a ray, its far end.
     kernel : str, callable or kernel object
-        ``"rbf"``, ``"linear"``, ``"precomputed"``, another name that scikit-learn knows, ``f(X, Z)``, or a kernel of
-        this package.
+        ``"rbf"``, ``"linear"``, ``"precomputed"``, ``f(X, Z)``, a kernel of this package, or another name that
+        ``sklearn.metrics.pairwise.pairwise_kernels`` knows, with its defaults: ``"poly"`` has ``coef0=1`` and
+        ``gamma=1/d``. ``SVC(kernel="poly")`` has ``pc.Polynomial(3, scale=1 / (d * X.var()), offset=0)``.
     gamma : {"scale", "auto"} or float
         Of ``kernel="rbf"``, as for ``SVC``.
     bandwidth : float, optional

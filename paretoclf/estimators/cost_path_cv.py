@@ -59,8 +59,8 @@ class CostPathSVCCV(CostPathSVC):
         a t and a threshold together; or, a number, the middle of the best window of this width. What each of them costs
         is measured in docs/research/selection.md, where the default won. For costs, not for scoring.
     cv : int, splitter or iterable of (train, test), optional
-        As everywhere in scikit-learn; by default 5 stratified folds. Each training part must have
-        samples of both classes.
+        As everywhere in scikit-learn; by default 5 stratified folds. Each training part must have samples of both
+        classes. Groups stay together in ``cv=list(GroupKFold(5).split(X, y, groups))``.
     class_weight : dict or "balanced", optional
         Factors of the costs of the classes, of those of training and of those that are minimised.
     n_jobs : int, optional
@@ -119,6 +119,11 @@ class CostPathSVCCV(CostPathSVC):
             check_selection(self.selection)
         if isinstance(self.scoring, str) and self.scoring in _CRITERIA:
             raise InputError(f"scoring must be {_CRITERIA[self.scoring]} for that criterion, got {self.scoring!r}")
+        if isinstance(self.scoring, list | tuple | set | dict):
+            raise InputError(
+                f"scoring must be one scorer or criterion, by which t is chosen, got {self.scoring!r:.100}: "
+                "cross_validate takes several to judge by"
+            )
         line = self._line()
         self._factors = class_factors(self, problem.labels)
         folds = self._folds(problem)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.model_selection import GridSearchCV
@@ -62,6 +63,30 @@ def test_costs_choose_a_point_of_the_line_and_class_weight_multiplies_c(gaussian
     for svm, weight in ((one, {1: 5 / 3, -1: 1 / 3}), (pc.CostPathSVC(class_weight={1: 5}).fit(X, y), {1: 5})):
         svc = SVC(class_weight=weight, tol=1e-10).fit(X, y)
         np.testing.assert_allclose(svm.decision_function(X), svc.decision_function(X), atol=1e-6)
+
+
+def test_the_polynomial_of_svc_has_to_be_named(gaussians):
+    X, y = gaussians()
+    theirs = SVC(kernel="poly", tol=1e-10).fit(X, y)
+    kernel = pc.Polynomial(3, scale=1 / (X.shape[1] * X.var()), offset=0)
+    ours = pc.CostPathSVC(kernel=kernel).fit(X, y)
+    np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-5)
+    named = SVC(kernel="poly", gamma=1 / X.shape[1], coef0=1, tol=1e-10).fit(X, y)
+    scores = pc.CostPathSVC(kernel="poly").fit(X, y).decision_function(X)
+    np.testing.assert_allclose(scores, named.decision_function(X), atol=1e-5)
+
+
+def test_a_column_of_dates_is_named(gaussians):
+    X, y = gaussians(n=30)
+    frame = pd.DataFrame({"a": X[:, 0], "seen": pd.date_range("2020", periods=30)})
+    with pytest.raises(pc.InputError, match=r"whose column 'seen' has .*OneHotEncoder in a Pipeline"):
+        pc.CostPathSVC().fit(frame, y)
+
+
+@pytest.mark.parametrize("name", ["coef_", "intercept_"])
+def test_an_attribute_before_fit_says_so(name):
+    with pytest.raises(AttributeError, match=f"{name} is there after fit: this CostPathSVC is not fitted yet"):
+        getattr(pc.CostPathSVC(kernel="linear"), name)
 
 
 def test_costs_of_one_call_leave_those_that_are_set(gaussians):
