@@ -35,10 +35,10 @@ from .problem.class_margins import ClassMargins as ClassMargins
 from .problem.classifiers import Classifier as Classifier
 from .problem.classifiers import FeatureRule as FeatureRule
 from .problem.classifiers import LinearRule as LinearRule
-from .problem.classifiers import RandomisedRule as RandomisedRule
 from .problem.classifiers import Rule as Rule
 from .problem.costs import CostLine as CostLine
 from .proof import Certificate as Certificate
+from .roc.rules import RandomisedRule as RandomisedRule
 from .roc.scores import PathScores as PathScores
 from .solve.duals.dual import Dual as Dual
 from .solve.duals.lagrangian import DualFunctionPoint as DualFunctionPoint

@@ -138,6 +138,7 @@ NO_ARRAYS = {
     "GaussianTradeoff", "ClassMargins", "Solution", "Agreement", "ValueAgreement", "Verification", "Sweep",
     "ExpectedCost", "ExtremeAsymmetry", "GaussianWindow", "Guarantee", "LikelihoodRatioRule", "MedianWindow", "Minimax",
     "NeymanPearson", "NeymanPearsonScore", "Population", "PopulationCurve", "ProblemProof", "RandomisedRule",
+    "RateInterval", "ErrorRates",
 }  # fmt: skip
 MADE_BY_US = {
     "HeldOutLoss",
@@ -170,6 +171,7 @@ MADE_BY_US = {
     "Influence",
     "JudgedPoints",
     "JudgedValues",
+    "KKTTable",
     "AreaCurve",
     "Proofs",
     "LikelihoodRatioCurve",

@@ -36,7 +36,7 @@ from paretoclf.common.checks import Array, Index, Mask, check_labels, check_pair
 from paretoclf.common.errors import InputError
 from paretoclf.plotting.base import STYLES
 from paretoclf.plotting.roc import roc_axes
-from paretoclf.problem.classifiers import RandomisedRule, Rule
+from paretoclf.problem.classifiers import Rule
 from paretoclf.problem.costs import CostLine, Costs, as_costs
 from paretoclf.problem.kernels import Precomputed
 from paretoclf.problem.lines import LineOfCosts, Weighted, lines_of
@@ -48,7 +48,7 @@ from paretoclf.roc.empirical.nested import NestedPoint, NestedRoc, nested_rocs
 from paretoclf.roc.error_curve import ErrorCurve, Optimum
 from paretoclf.roc.folds import validation_folds
 from paretoclf.roc.of_path import union, upper_envelope
-from paretoclf.roc.rules import PathRule
+from paretoclf.roc.rules import PathRule, RandomisedRule
 from paretoclf.roc.scores import PathScores
 from paretoclf.tuning.cross_validation import Samples, TrainingPart
 

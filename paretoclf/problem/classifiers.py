@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.common.checks import Array, Rng, check_inside, check_rng, keep, real_array
+from paretoclf.common.checks import Array, Rng, check_rng, keep, real_array
 from paretoclf.common.errors import InputError
 from paretoclf.problem.gram import Gram
 from paretoclf.problem.intercepts import best_intercepts, intercept_interval, point_of, sides
@@ -197,55 +197,6 @@ class FeatureRule(Rule):
         """Sums of the absolute terms of the scores, shape (m,)."""
         sizes = abs(self.gram.mapped(X))
         return np.asarray(sizes @ np.abs(self.slope) + abs(self.b_at_origin))
-
-
-@dataclass(frozen=True)
-class RandomisedRule:
-    """One of two classifiers, drawn anew for each sample: it attains every point between theirs in the ROC plane.
-
-    No decision function, and better than either only where a rate is fixed, never for given costs (Bach, Heckerman
-    & Horvitz 2006, section 2.2).
-
-    Parameters
-    ----------
-    first, second : Rule
-        The two.
-    share : float
-        Probability of the second, in [0, 1].
-
-    Raises
-    ------
-    InputError
-        If share is outside [0, 1].
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from paretoclf.results import LinearRule, RandomisedRule
-    >>> rule = RandomisedRule(LinearRule([1.0], -2.0), LinearRule([1.0], 2.0), share=0.25)
-    >>> float((rule.predict(np.zeros((1000, 1)), rng=0) > 0).mean())  # only the second says +1 here
-    0.231
-    """
-
-    first: Rule
-    second: Rule
-    share: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "share", check_inside(self.share, "share"))
-
-    def predict(self, X: Any, rng: Rng = 0) -> Array:
-        """Labels -1 and +1 of shape (m,).
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (m, d)
-            New samples.
-        rng : int or numpy.random.Generator
-            What draws; give a generator to draw anew at each call.
-        """
-        first, second = self.first.predict(X), self.second.predict(X)
-        return np.where(check_rng(rng).random(first.size) < self.share, second, first)
 
 
 class GramRule(Rule):

@@ -46,6 +46,13 @@ def two_prices():
     return pc.plane(cp.Problem(cp.Minimize(cp.sum_squares(x - [3, -1]) / 2 + price)), {one: (0, 4), other: (0, 2)})
 
 
+def conditions():
+    """The KKT conditions at a student's wrong answer, of thirty constraints."""
+    x = cp.Variable(2, name="x")
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(x - [3, 4])), [cp.sum(x) <= 5 + k for k in range(30)])
+    return pc.grade(problem, {"x": [2.0, 3.0]}, {f"constraint {k}": 2.0 * (k == 1) for k in range(30)}).kkt()
+
+
 def guarantees():
     """The best weighted guarantee of two classes at every weight between two."""
     return pc.trace(pc.MEMPM.from_moments([4.0], [[1.0]], [0.0], [[1.0]]), theta=(0.4, 0.6), eps=1e-2)
@@ -119,6 +126,7 @@ def results():
         "ProblemPath": strangers_points()[0],
         "ProblemMap": two_prices(),
         "GuaranteePath": guarantees(),
+        "KKTTable": conditions(),
     }
 
 
@@ -127,8 +135,8 @@ NAMES = (
     "MarginPath", "Regimes", "Sweep", "Agreement", "ValueAgreement", "Verification", "SuiteReport", "RocCurve",
     "RocCurve without a path", "NestedRoc", "ErrorCurve", "GridErrorCurve", "Dataset", "PathScores", "Moments",
     "formulation", "LeaveOneOut", "Proofs of LeaveOneOut", "LeaveOneOutPath",
-    "TargetPValues", "ConformalRanks", "Influence", "JudgedPoints", "JudgedValues", "Conflict", "OptimalSet",
-    "Ranges", "ConePath", "CurvePath", "ProblemPath", "ProblemMap", "GuaranteePath",
+    "TargetPValues", "ConformalRanks", "Influence", "JudgedPoints", "JudgedValues", "KKTTable", "Conflict",
+    "OptimalSet", "Ranges", "ConePath", "CurvePath", "ProblemPath", "ProblemMap", "GuaranteePath",
 )  # fmt: skip
 
 

@@ -34,10 +34,11 @@ from paretoclf.proof.verdicts.evidence import Condition
 from paretoclf.solve.grading.claims import Judgement, judge_infeasible, judge_ray
 from paretoclf.solve.grading.homework import DualGrade, grade_dual
 from paretoclf.solve.grading.kkt import KKTTable, kkt_table
+from paretoclf.solve.grading.written_attributes import written_out
 from paretoclf.solve.judging.cone_proof import ProblemProof, certify_problem, refuse_not_convex
 from paretoclf.solve.judging.primal_and_dual import evaluate, held
 from paretoclf.solve.judging.slater import no_slater_point
-from paretoclf.solve.models.attributes import attribute_constraints, bounded_entries, written_out
+from paretoclf.solve.models.attributes import attribute_constraints, bounded_entries
 from paretoclf.solve.models.lazily import cp
 from paretoclf.solve.models.model import Model, conic_settings, dense, having, without_values
 

@@ -22,7 +22,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from paretoclf.common.checks import Array
-from paretoclf.common.tables import Tabular
+from paretoclf.common.tables import SHOWN, Tabular, listing
 from paretoclf.common.tolerances import SOLVER_FAST, SOLVER_REFERENCE
 from paretoclf.proof.verdicts.evidence import Condition
 from paretoclf.solve.judging.primal_and_dual import evaluate
@@ -141,11 +141,12 @@ class KKTTable(Tabular):
     def __repr__(self) -> str:
         rows = list(self._rows())
         width = max(10, *(len(row["of"]) for row in rows))
-        lines = ["  ".join([f"{'':<{width}}", *CONDITIONS])]
-        for row in rows:
+        head = "  ".join([f"{'':<{width}}", *CONDITIONS])
+        lines = []
+        for row in rows[:SHOWN]:
             cells = [_cell(row[kind], kind in row["fails"]).rjust(len(kind)) for kind in CONDITIONS]
             lines.append("  ".join([f"{row['of']:<{width}}", *cells]).rstrip())
-        return "\n".join([*lines, self._title()])
+        return listing(head, lines, len(rows), self._title())
 
 
 def _shown(residual: KKTResidual) -> float:

@@ -6,7 +6,6 @@ matrix is symmetric, diagonal or has a pattern of zeros leaves it fewer numbers,
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -19,12 +18,10 @@ from paretoclf.solve.models.lazily import cp
 from paretoclf.solve.models.model import Model
 
 #: Attributes that say a sign: those of at least 0, and of at most 0. CVXPY makes one constraint of each kind.
-_SIGNS = (("nonneg", "pos"), ("nonpos", "neg"))
+SIGNS = (("nonneg", "pos"), ("nonpos", "neg"))
 
-_SIDES = ("lower bound", "upper bound")
-
-#: Attributes that a variable keeps where others become constraints.
-_KEPT = (*_SIGNS[0], *_SIGNS[1], "symmetric", "PSD", "NSD", "diag", "sparsity")
+#: Bounds, as they are called in names.
+SIDES = ("lower bound", "upper bound")
 
 
 def attribute_constraints(variable: Any) -> dict[str, Any]:
@@ -53,9 +50,9 @@ def as_compiled(variable: Any) -> list[str]:
 def _entry_by_entry(variable: Any) -> list[str]:
     """Attributes that bound entries."""
     said = variable.attributes
-    found = [next(kind for kind in kinds if said[kind]) for kinds in _SIGNS if any(said[kind] for kind in kinds)]
+    found = [next(kind for kind in kinds if said[kind]) for kinds in SIGNS if any(said[kind] for kind in kinds)]
     if said["bounds"]:
-        found += [side for side, bound in zip(_SIDES, variable.bounds, strict=True) if _is_a_bound(bound)]
+        found += [side for side, bound in zip(SIDES, variable.bounds, strict=True) if _is_a_bound(bound)]
     return found
 
 
@@ -78,9 +75,9 @@ def bounded_entries(variable: Any, name: str) -> Index:
     """Places, in NumPy's order, of the entries that a constraint of a variable's attributes is of."""
     every = np.arange(variable.size)
     kind = name.removeprefix(f"{variable.name()}: ")
-    if kind not in _SIDES:
+    if kind not in SIDES:
         return every
-    bound = variable.bounds[_SIDES.index(kind)]
+    bound = variable.bounds[SIDES.index(kind)]
     if isinstance(bound, cp.Expression) or np.ndim(bound) == 0:
         return every
     if sp.issparse(bound):
@@ -88,48 +85,6 @@ def bounded_entries(variable: Any, name: str) -> Index:
         places = np.ravel_multi_index(entries.coords, variable.shape)
         return np.asarray(places[np.isfinite(entries.data)])
     return np.flatnonzero(np.isfinite(_numbers(bound)))
-
-
-def written_out(problem: cp.Problem, names: Collection[str]) -> cp.Problem:
-    """An equal problem, in which the attributes of these names are constraints with that label.
-
-    Variables that have such an attribute give way to new ones of their names, which have the others.
-
-    Examples
-    --------
-    >>> import cvxpy as cp
-    >>> from paretoclf.solve.models.attributes import written_out
-    >>> x = cp.Variable(2, nonneg=True, name="x")
-    >>> again = written_out(cp.Problem(cp.Minimize(cp.sum(x))), ["x: nonneg"])
-    >>> [str(c) for c in again.constraints], again.variables()[0].is_nonneg()
-    (['x: nonneg: 0.0 <= x'], False)
-    """
-    put: dict[int, Any] = {}
-    added: list[Any] = []
-    for variable in problem.variables():
-        own = {name: c for name, c in attribute_constraints(variable).items() if name in names}
-        if own:
-            put[id(variable)] = _without(variable, own)
-        for name, constraint in own.items():
-            added.append(constraint.tree_copy(put).set_label(name))
-    constraints = []
-    for k, constraint in enumerate(problem.constraints):
-        copied = constraint.tree_copy(put)
-        constraints.append(copied.set_label(constraint.label or f"constraint {k}"))
-    return cp.Problem(problem.objective.tree_copy(put), [*constraints, *added])
-
-
-def _without(variable: Any, names: Collection[str]) -> Any:
-    """A variable of the same name and shape without the attributes of these names; a matrix stays symmetric."""
-    gone = {name.removeprefix(f"{variable.name()}: ") for name in names}
-    said = variable.attributes
-    kept = {kind: said[kind] for kind in _KEPT if said[kind] and kind not in gone}
-    if gone & {"PSD", "NSD"}:
-        kept["symmetric"] = True
-    if said["bounds"]:
-        sides = [None if side in gone else bound for side, bound in zip(_SIDES, variable.bounds, strict=True)]
-        kept |= {"bounds": sides} if any(side is not None for side in sides) else {}
-    return cp.Variable(variable.shape, name=variable.name(), **kept)
 
 
 # --- Their multipliers in a compiled program --------------------------------------------------------------------------

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
-from paretoclf.solve.models.attributes import bounded_entries, readings_of_attributes, written_out
+from paretoclf.solve.grading.written_attributes import written_out
+from paretoclf.solve.models.attributes import bounded_entries, readings_of_attributes
 from paretoclf.solve.models.compiled_readings import (
     readings_of_constraints,
     readings_of_variables,
