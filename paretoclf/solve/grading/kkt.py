@@ -239,7 +239,9 @@ class _Stationarity:
             for name, part in (gradient or {}).items():
                 units[name] = np.maximum(units[name], 1.0 + np.abs(part))
         assert terms is not None
-        smooth = [_has_gradient(e) for _, e in terms]
+        smooth = [
+            _has_gradient(e) and (bool(g) or not e.variables()) for (_, e), g in zip(terms, gradients, strict=True)
+        ]
         left = _sum([g for g, alone in zip(gradients, smooth, strict=True) if alone and g], variables)
         kinked = [term for term, alone in zip(terms, smooth, strict=True) if not alone]
         plain = all(isinstance(c, cp.constraints.Inequality) for c in self.free.values())
@@ -315,11 +317,14 @@ def _products(constraint: Any, multiplier: Any) -> list[tuple[Any, Any]] | None:
 def _gradient(weight: Any, expression: Any, variables: Mapping[str, Any]) -> dict[str, Array] | None:
     """The gradient of a weighted sum of entries by variable, in CVXPY's order; None where there is none.
 
-    At a kink it is one of several: only sizes are taken from it.
+    At a kink it is one of several: only sizes are taken from it. Of an atom of which CVXPY has none it is empty.
     """
     found = {}
     with np.errstate(all="ignore"):
-        jacobians = expression.grad
+        try:
+            jacobians = expression.grad
+        except NotImplementedError:
+            return {}
     for name, variable in variables.items():
         if variable not in jacobians:
             continue
@@ -367,8 +372,13 @@ def _at_kink(
     objective = sum(0.5 * cp.sum_squares(d) for d in moves.values())
     for name, d in moves.items():
         objective = objective + cp.sum(cp.multiply(gradient[name].reshape(d.shape, order="F"), d))
+    nothing = {name: np.full(v.size, np.nan) for name, v in variables.items()}
     for weight, expression in kinked:
-        beyond = cp.multiply(np.reshape(weight, expression.shape), expression.tree_copy(moved)) / step
+        try:
+            there = expression.tree_copy(moved)
+        except AssertionError:  # of a perspective, which CVXPY cannot copy
+            return nothing
+        beyond = cp.multiply(np.reshape(weight, expression.shape), there) / step
         objective = objective + cp.sum(beyond)
     rows = []
     for constraint in free.values():
@@ -380,7 +390,6 @@ def _at_kink(
         else:
             rows.append((at - np.maximum(least, 0.0)) / step <= 0)
     problem = cp.Problem(cp.Minimize(objective), rows)
-    nothing = {name: np.full(v.size, np.nan) for name, v in variables.items()}
     if not problem.is_dcp():  # a multiplier of the wrong sign
         return nothing
     for accuracy in (SOLVER_REFERENCE, SOLVER_FAST):

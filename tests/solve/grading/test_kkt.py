@@ -130,3 +130,20 @@ def test_what_has_no_gradient_is_not_known():
     table = table_of(problem, {"x": [1, 0]}, {"s": 2})
     assert not table.holds
     assert "stationarity of x is not known" in str(table).lower()
+
+
+def test_where_cvxpy_has_no_gradient_the_least_subgradient_is_found_all_the_same():
+    x, at, aim = cp.Variable(3, name="x"), np.array([1.0, -1.0, 0.5]), np.array([0.5, 0.5, -1.0])
+    problem = cp.Problem(cp.Minimize(cp.pnorm(x - aim, 4)), [(cp.sum(x) <= 1).set_label("s")])
+    apart = at - aim
+    gradient = apart**3 / np.sum(apart**4) ** 0.75 + 0.25
+    found = of(table_of(problem, {"x": at}, {"s": 0.25}), "stationarity", "x")
+    assert found.by == pytest.approx(abs(gradient[int(found.entry[2])]), rel=1e-3)
+
+
+def test_a_perspective_is_not_known():
+    z, s = cp.Variable(name="z"), cp.Variable(nonneg=True, name="s")
+    problem = cp.Problem(cp.Minimize(cp.perspective(cp.square(z), s) + s), [(z >= 1).set_label("low")])
+    table = table_of(problem, {"z": 1, "s": 1}, {"low": 2})
+    assert {each.of for each in table.fails} == {"z", "s"}
+    assert all(np.isnan(each.by) for each in table.fails)
