@@ -76,11 +76,12 @@ class WrittenKinks:
 
     @classmethod
     def at_start(cls, source: Any, points: Sequence[Mapping[str, Any]]) -> WrittenKinks:
-        """Find them in the problem of a line, where this begins."""
+        """Find them in the problem of a line, where this begins; none where a parameter has lost its value."""
         parameters = [each for each in source.problem.parameters() if not isinstance(each, cp.CallbackParam)]
         with having({each: each.value for each in parameters}):
             source.move(0.0)
-            return cls.of(source.problem, points)
+            known = all(each.value is not None for each in source.problem.parameters())
+            return cls.of(source.problem if known else cp.Problem(cp.Minimize(0)), points)
 
 
 def _atoms(expression: Any, turned: bool = False) -> Iterator[tuple[Any, bool]]:

@@ -133,6 +133,39 @@ def test_coefficients_and_differences_keep_their_names():
     }
 
 
+@pytest.mark.parametrize("kind", ["max", "sum_largest", "deadzone", "tube", "huber"])
+def test_atoms_with_more_pieces_keep_their_words(kind):
+    cost = {
+        "max": lambda r: cp.max(cp.hstack([r, -r])),
+        "sum_largest": lambda r: cp.sum_largest(cp.abs(r), 3),
+        "deadzone": lambda r: cp.sum(cp.pos(cp.abs(r) - 0.5)),
+        "tube": lambda r: cp.sum(cp.maximum(r - 0.5, 0, -r - 0.5)),
+        "huber": lambda r: cp.sum(cp.huber(r)),
+    }[kind]
+    path = traced(cost(R) + LAM * cp.norm1(W), {LAM: 9.0}, {LAM: 0.0})
+    assert path.events
+    assert {event.name for event in path.events if event.name.startswith("w")} == {"w[0]", "w[1]"}
+    assert not [event.name for event in path.events if "abs(" in event.name]
+
+
+@pytest.mark.parametrize("kind", ["max of two", "max", "tube", "huber"])
+def test_an_objective_without_such_an_atom_has_no_names(kind):
+    tube = cp.sum(cp.maximum(R - 0.5, 0, -R - 0.5))
+    costs = {"max": cp.max(cp.hstack([R, -R])), "tube": tube, "huber": cp.sum(cp.huber(R))}
+    costs["max of two"] = cp.sum([cp.max(cp.hstack([r, -2 * r])) for r in R])
+    path = traced(costs[kind] + TAU * W[0], *ONE)
+    assert not [event.name for event in path.events if "(" in event.name]
+
+
+@pytest.mark.parametrize("lost", [None, 7.0])
+def test_a_parameter_that_has_another_value_by_then_leaves_no_false_name(lost):
+    scale = cp.Parameter(nonneg=True, name="scale", value=1.0)
+    path = traced(cp.sum(cp.maximum(TAU * (R - scale), (TAU - 1) * (R - scale))), *ONE)
+    scale.value = lost
+    assert path.events
+    assert {event.name.partition(" of ")[0] for event in path.events} == {"term"}
+
+
 def test_a_file_has_the_names_and_the_problem_keeps_its_values(tmp_path):
     W.value, TAU.value = np.array([7.0, 8.0]), 0.25
     path = traced(cp.sum(cp.maximum(TAU * R, (TAU - 1) * R)), *ONE)
