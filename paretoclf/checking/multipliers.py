@@ -57,6 +57,8 @@ def dual_error(line: ProgramLine, t: float, x: Array, duals: Mapping[str, Array]
     units = Units.at(line, np.array([t]), x[None], every)
     slack = units.slacks[0] * np.abs(between_ends(line.b, t) - line.A @ x)
     terms = units.prices(z[None] != 0.0)[0] * z  # of the gradient, in its units
+    empty = abs(line.A).sum(axis=1) == 0.0  # rows without a part in the gradient have one in the dual value
+    terms = np.where(empty, z / (1.0 + np.abs(z)), terms)
     sign = float(-terms[~is_equation].min(initial=0.0))
     products = float((slack * np.abs(terms))[~is_equation].max(initial=0.0))
     chosen = ~known & (is_equation | (slack <= CERTIFY))

@@ -14,8 +14,7 @@ import scipy.sparse as sp
 from paretoclf.checking.engine_points import engine_points
 from paretoclf.checking.multipliers import OPPOSITE, dual_error
 from paretoclf.checking.of_problem import judge_problem
-from paretoclf.checking.of_values import judge_given
-from paretoclf.checking.program_claims import CLAIMS
+from paretoclf.checking.program_claims import CLAIMS, judge_ray
 from paretoclf.checking.program_solutions import labelled, read_point
 from paretoclf.checking.ray_claims import judge_contradiction
 from paretoclf.common.checks import Array, check_vector
@@ -25,7 +24,7 @@ from paretoclf.problem.qp import QP
 from paretoclf.proof.cones.cone_kinds import Cone
 from paretoclf.proof.cones.cone_program import ConeProgram
 from paretoclf.solve.judging.cone_proof import ProblemProof
-from paretoclf.solve.sources.array_line import BLOCKS, holding, problem_of
+from paretoclf.solve.sources.array_line import BLOCKS, holding
 
 
 def judge_arrays(qp: QP, x: Any, y: Any, tol: float) -> ProblemProof:
@@ -91,7 +90,7 @@ def _judged_evidence(qp: QP, claim: str, given: Any, tol: float) -> ProblemProof
             )
         rows = replace(qp, P=None, q=np.zeros_like(qp.q), moves={}, values={})
         return judge_contradiction(line_of(rows, {}, {}), _by_name(qp, given), tol)
-    return judge_given(problem_of(qp, {}), claim, {"x": _entries(labelled(given), qp, 0)}, tol)
+    return judge_ray(qp, _entries(labelled(given), qp, 0), tol)
 
 
 def with_integers(qp: QP, proof: ProblemProof) -> ProblemProof:
@@ -159,6 +158,8 @@ def _said_of(missing: Sequence[int], qp: QP) -> str:
 def _judged(qp: QP, point: Array, multipliers: Array | None, tol: float) -> ProblemProof:
     """The verdict on a point, with rows named as the program does."""
     proof = judge_problem(holding(qp, point, multipliers), tol, partial(_row_of, qp))
+    if proof.status in CLAIMS:  # there is no optimal point, and the rows that say so have names
+        return CLAIMS[proof.status](qp, tol)
     if proof.certificate is None or not isinstance(proof.certificate.worst, str):
         return proof
     found = re.fullmatch(rf"({'|'.join(BLOCKS)}) (\d+)", proof.certificate.worst)

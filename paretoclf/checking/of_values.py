@@ -11,7 +11,7 @@ import numpy as np
 from paretoclf.checking.engine_points import engine_points
 from paretoclf.checking.multipliers import OPPOSITE, dual_error
 from paretoclf.checking.of_problem import judge_problem
-from paretoclf.checking.program_solutions import is_result
+from paretoclf.checking.program_solutions import is_result, labelled
 from paretoclf.checking.ray_claims import judge_contradiction
 from paretoclf.common.checks import Array, what_it_is
 from paretoclf.common.errors import InputError, NeedsConeError
@@ -70,6 +70,7 @@ def judge_given(problem: Any, values: Any, duals: Any, tol: float) -> ProblemPro
 
 def _by_variable(values: Any, model: Model) -> Any:
     """Values by name, where one variable may stand without it."""
+    values = labelled(values)
     if isinstance(values, Mapping) and not is_result(values):
         return values
     bare = getattr(values, "x", values)

@@ -3,6 +3,7 @@
 import cvxpy as cp
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from scipy.optimize import linprog
 
 import paretoclf as pc
@@ -139,3 +140,29 @@ def test_integers_are_refused_at_every_door_and_the_remedies_work():
     relaxed, fixed = cp.Problem(cp.Minimize(cp.square(m - 1.4)), [m >= 0]), [m == 1]
     assert pc.verify(relaxed, {"n": 1.4}).passes()
     assert pc.verify(cp.Problem(relaxed.objective, fixed), {"n": 1}).passes()
+
+
+def test_a_multiplier_of_a_row_without_entries_is_judged():
+    """0 y <= 1 has 1 to spare, and 0 y <= 0 has nothing: its multiplier may be anything that is not negative."""
+    y = cp.Variable(name="y")
+    rows = [(y >= 1).set_label("low"), (0 * y <= 1).set_label("idle"), (0 * y <= 0).set_label("tight")]
+    problem = cp.Problem(cp.Minimize(y), rows)
+    for idle, tight, verdict in ((0, 0, "optimal"), (0, 2, "optimal"), (1, 0, "not optimal"), (0, -1, "not optimal")):
+        assert pc.verify(problem, {"y": 1}, {"low": 1, "idle": idle, "tight": tight}).status == verdict
+    qp = pc.QP(None, [1.0], [[1.0], [0.0]], [1.0, -np.inf], [np.inf, 1.0])
+    assert [pc.verify(qp, [1.0], [-1.0, idle]).status for idle in (0.0, 1.0)] == ["optimal", "not optimal"]
+
+
+def test_numbers_come_in_whatever_holds_them():
+    pandas = pytest.importorskip("pandas")
+    M, z = cp.Variable((2, 2), PSD=True, name="M"), cp.Variable(complex=True, name="z")
+    problem = cp.Problem(cp.Minimize(cp.trace(M) + cp.abs(z - 1 - 1j)), [M[0, 1] == 1])
+    for given in (
+        {"M": np.ones((2, 2)), "z": 1 + 1j},
+        {M: sp.csr_array(np.ones((2, 2))), z: 1 + 1j},
+        pandas.Series({"M": np.ones((2, 2)), "z": 1 + 1j}),
+    ):
+        assert pc.verify(problem, given).passes()
+    assert pc.verify(problem, {"M": np.ones((2, 2)), "z": 1}).status == "not optimal"
+    with pytest.raises(pc.InputError, match=r"finite numbers of shape \(2, 2\) for M, got 'one'"):
+        pc.verify(problem, {"M": "one", "z": 1})

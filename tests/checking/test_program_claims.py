@@ -114,3 +114,18 @@ def test_somebodys_proof_that_there_is_no_solution_is_judged_as_it_stands():
     assert pc.verify(rising, "unbounded", [1.0, 1.0]).status == "unbounded"
     assert pc.verify(rising, "unbounded", [1.0, 0.5]).status == "not optimal"
     assert pc.verify(qp, "unbounded", [1.0, 0.5]).status == "not optimal"
+
+
+def test_a_point_of_a_program_without_an_optimum_is_told_why_by_the_names_of_its_rows():
+    never = pc.QP(None, [1.0], [[1.0], [1.0]], [2.0, -np.inf], [np.inf, 1.0], names=(["a"], ["floor", "roof"]))
+    found = pc.verify(never, {"a": 1.5})
+    assert found.status == "infeasible"
+    assert "no point satisfies roof and floor together" in found.explain()
+    for ray, words in (
+        ([1.0, 0.5], "it leaves row 0, which has an upper side and rises by 0.5 a step"),
+        ([-1.0, 1.0], "the objective rises by 1 a step along it"),
+    ):
+        rising = pc.QP(None, [-1.0, 0.0], [[1.0, -1.0], [0.0, 1.0]], None, [1.0, np.inf])
+        assert words in pc.verify(rising, "unbounded", ray).explain()
+    bent = pc.QP(np.diag([1.0, 0.0]), [-1.0, 0.0])
+    assert "the objective bends along it" in pc.verify(bent, "unbounded", [1.0, 0.0]).explain()

@@ -200,7 +200,7 @@ class Certificate(Tabular):
         if not self.scale > 0:
             return 0.0
         if self.shortfall is not None:
-            return self.shortfall / self.scale
+            return float(self.shortfall) / float(self.scale)
         return max(self.gap - self.rounding / self.scale, (self.certain or 0.0) / self.scale)
 
     def _closed(self, tol: float) -> bool:
@@ -275,7 +275,7 @@ class Certificate(Tabular):
                 "All this is of the kernel values as rounded: for the kernel itself the dual value is known to "
                 f"{self.kernel_rounding / max(self.scale, np.finfo(float).tiny):.1e} of its size only."
             )
-        if self.relative_to is not None:
+        if self.relative_to is not None and self.scale < np.inf:
             lines.append(f"The gap is relative to {self.relative_to}.")
         if self.note:
             lines.append(self.note)

@@ -12,7 +12,7 @@ import numpy as np
 from paretoclf.common.errors import InputError, SolveError
 from paretoclf.solve.judging.cone_proof import ProblemProof, certify_problem
 from paretoclf.solve.models.lazily import cp
-from paretoclf.solve.models.model import without_values
+from paretoclf.solve.models.model import dense, without_values
 
 
 @contextmanager
@@ -88,7 +88,7 @@ def by_name(given: Any, known: Mapping[str, Any], argument: str) -> dict[str, An
     Raises
     ------
     InputError
-        If a name is unknown, or an array has another shape.
+        If a name is unknown, or an array has another shape or no numbers.
     """
     if not isinstance(given, Mapping):
         raise InputError(f"{argument} must be a dict by variables or names, got {given!r:.200}")
@@ -98,10 +98,18 @@ def by_name(given: Any, known: Mapping[str, Any], argument: str) -> dict[str, An
         name = own.get(id(key), str(key))
         if name not in known:
             raise InputError(f"{argument} must be of {', '.join(known)}, got {name}")
-        array = np.asarray(value, dtype=float)
+        array = _numbers(value, known[name])
         if np.squeeze(array).shape != tuple(n for n in known[name].shape if n != 1) or not np.isfinite(array).all():
             raise InputError(
                 f"{argument} must have finite numbers of shape {known[name].shape} for {name}, got {value!r:.100}"
             )
         found[name] = array.reshape(known[name].shape)
     return found
+
+
+def _numbers(value: Any, of: Any) -> Any:
+    """An array of real numbers, or of complex ones where they are of a complex variable; nan for what is no number."""
+    try:
+        return np.asarray(dense(value), dtype=np.complex128 if of.is_complex() else np.float64)
+    except (TypeError, ValueError):
+        return np.array(np.nan)

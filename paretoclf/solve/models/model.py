@@ -89,8 +89,8 @@ class Model:
         stray = [p.name() for p in self.problem.parameters() if p.value is None]
         if stray:
             raise InputError(
-                f"parameter {stray[0]} of the {form} must have a value: those in the domain are self.parameters[...], "
-                "what is a function of them a cvxpy.CallbackParam"
+                f"parameter {stray[0]} of the {form} must have a value, {stray[0]}.value = ...; of a formulation those "
+                "in the domain are self.parameters[...], what is a function of them a cvxpy.CallbackParam"
             )
 
     def check_continuous(self) -> None:
