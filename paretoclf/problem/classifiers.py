@@ -391,13 +391,6 @@ def named_rule(
     return LinearRule(w, float(b), names=names)
 
 
-def linear_or_kernel(gram: Gram, coef: Array, slope: Array | None, b: float, interval: Any = None) -> Rule:
-    """The rule of a slope, if it is known and holds for the features as they are; else that of the coefficients."""
-    if slope is None or not gram.linear or gram.origin is not None:
-        return KernelRule(gram, coef, b, interval, slope)
-    return LinearRule(slope, b, interval, gram.names)
-
-
 def gram_scores(gram: Gram, coef: Array, slope: Array | None, b: float, X: Any) -> Array:
     """Scores ``sum_i coef_i k(x_i, x) + b`` of new samples; by w (``slope``, where known) if there are features."""
     scores = gram.scores(X, coef) if slope is None else gram.mapped(X) @ slope

@@ -32,10 +32,11 @@ from paretoclf.engine.reduction.program import between
 from paretoclf.engine.segments import Line
 from paretoclf.engine.sets import LEFT
 from paretoclf.path.svm.rho_margin import with_lower_rho
+from paretoclf.path.svm.slope_or_kernel import linear_or_kernel
 from paretoclf.path.svm_lines.stages import Stage, assemble, one_way
 from paretoclf.path.svm_lines.stopping import finished
 from paretoclf.path.svm_lines.svm_path import OnPieces, proved, with_proved_values
-from paretoclf.problem.classifiers import NoRule, Rule, linear_or_kernel
+from paretoclf.problem.classifiers import NoRule, Rule
 from paretoclf.problem.costs import Costs
 from paretoclf.problem.gram import Gram
 from paretoclf.problem.lines import FixedAsymmetry, HullLine, Labelled, LineOfNu

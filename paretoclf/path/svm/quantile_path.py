@@ -28,6 +28,7 @@ from paretoclf.engine.boxes import make_tracker
 from paretoclf.engine.engines import first_found, turns
 from paretoclf.engine.segments import Log
 from paretoclf.engine.sets import LEFT
+from paretoclf.path.svm.slope_or_kernel import linear_or_kernel
 from paretoclf.path.svm_lines.double_double import Precise, PreciseSolver
 from paretoclf.path.svm_lines.refined_path import Refining
 from paretoclf.path.svm_lines.stages import (
@@ -42,7 +43,7 @@ from paretoclf.path.svm_lines.stages import (
     straight,
 )
 from paretoclf.path.svm_lines.stopping import finished
-from paretoclf.problem.classifiers import Rule, linear_or_kernel
+from paretoclf.problem.classifiers import Rule
 from paretoclf.problem.costs import Costs
 from paretoclf.problem.exact_sums import inner, times
 from paretoclf.problem.lines import Homogeneous, LineOfTau, sides_of
