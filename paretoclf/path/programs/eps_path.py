@@ -19,6 +19,7 @@ from paretoclf.common.errors import DegeneratePathError, InputError, Interrupted
 from paretoclf.common.files import AnyFile
 from paretoclf.common.progress import PathLimits
 from paretoclf.engine.reduction.program import between
+from paretoclf.path.base.point_rows import point_rows
 from paretoclf.path.base.points import Event, those
 from paretoclf.path.programs.eps_path_file import arrays_of
 from paretoclf.path.programs.path_ends import beyond_of
@@ -433,8 +434,6 @@ class ConePath(Scored):
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         """One for each pair: bounds of the optimal value, the variables, and what changes there."""
-        from paretoclf.path.base.point_rows import point_rows  # few paths are asked for their table
-
         return point_rows(self, self._bounds)
 
     def __repr__(self) -> str:

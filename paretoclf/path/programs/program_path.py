@@ -13,6 +13,7 @@ from paretoclf.common.checks import Array
 from paretoclf.common.errors import InputError
 from paretoclf.engine.reduction.program import ProgramLine, between
 from paretoclf.path.base.path import OnSegments, plain
+from paretoclf.path.base.point_rows import point_rows
 from paretoclf.path.programs.path_ends import refusal
 from paretoclf.path.programs.program_points import Beyond, ProblemPoint, moves
 from paretoclf.problem.shares import Shares
@@ -145,8 +146,6 @@ class OnLine(OnSegments):
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         """Rows of the table: one for each breakpoint, with every variable and multiplier, and what changes there."""
-        from paretoclf.path.base.point_rows import point_rows  # few paths are asked for their table
-
         return point_rows(self)
 
     # ---- the problem itself ----------------------------------------------------------
