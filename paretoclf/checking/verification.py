@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -43,14 +43,7 @@ def verify(qp: QP, x: Any, y: Any = None, /, *, tol: float | None = None) -> Pro
 
 
 @overload
-def verify(
-    problem: Any,
-    values: Mapping[Any, Any] | Literal["infeasible", "unbounded"],
-    duals: Mapping[Any, Any] | None = None,
-    /,
-    *,
-    tol: float | None = None,
-) -> Any: ...
+def verify(problem: Any, values: Mapping[Any, Any] | str, duals: Any = None, /, *, tol: float | None = None) -> Any: ...
 
 
 @overload
@@ -205,19 +198,18 @@ def verify(
     if solutions is None and is_estimator(y):
         y, solutions = None, y
     kind = _kind(X, y, solutions, parameters)
+    chosen = None if tol is None else check_positive_number(tol, "tol")
     if kind in ("problem", "values", "arrays"):
-        if any(each is not None for each in (kernel, sample_weight, between or None, parameters or None)):
+        if kernel is not None or sample_weight is not None or between or parameters:
             raise InputError(
                 "verify(problem, values, duals, tol=...), of a cvxpy.Problem or a QP, judges numbers or the claim "
                 "'infeasible' or 'unbounded', and takes nothing else"
             )
-        tol = CERTIFY if tol is None else check_positive_number(tol, "tol")
         given = (X,) if kind == "problem" else (X, y, solutions)
-        return on_one_thread(_door(kind))(*given, tol)
-    if not (between is None or isinstance(between, bool | np.bool_)):
+        return on_one_thread(_door(kind))(*given, chosen or CERTIFY)
+    if not isinstance(between, bool | np.bool_ | None):
         raise InputError(f"between must be True or False, got {between!r}")
     refuse_other_order(X, y)
-    chosen = None if tol is None else check_positive_number(tol, "tol")
     if kind == "of another code":
         asked = chosen, None if between is None else bool(between)
         return on_one_thread(_door(kind))((X, y, solutions), (kernel, sample_weight), asked, parameters)
@@ -232,9 +224,11 @@ def verify(
 
 def _kind(X: Any, y: Any, solutions: Any, parameters: Mapping[str, Any]) -> str:
     """The kind of what `verify` is given, as `_door` knows it: told by names, so that nothing is imported for it."""
-    for kind, own in (("problem", ("cvxpy.problems.problem", "Problem")), ("arrays", ("paretoclf.problem.qp", "QP"))):
-        if any((c.__module__, c.__name__) == own for c in type(X).__mro__):
-            return "values" if kind == "problem" and not (y is None and solutions is None) else kind
+    classes = {(each.__module__, each.__name__) for each in type(X).__mro__}
+    if ("cvxpy.problems.problem", "Problem") in classes:
+        return "problem" if y is None and solutions is None else "values"
+    if ("paretoclf.problem.qp", "QP") in classes:
+        return "arrays"
     return "of another code" if is_of_another(X, y, solutions, parameters) else "classifiers"
 
 
