@@ -41,6 +41,9 @@ _SMOOTH |= {"Power", "PowerApprox", "quad_over_lin", "QuadForm", "SymbolicQuadFo
 #: Atoms with kinks where an argument, or the atom itself, is 0.
 _KINKED_AT_0 = {"abs", "norm1", "Pnorm", "PnormApprox"}
 
+#: How many entries a sentence names; more are counted.
+NAMED = 6
+
 #: What counts as a kink's place, and the step by which one is looked at, relative to 1 + the point.
 _AT_KINK, _STEP = 1e-6, 1e-4
 
@@ -50,7 +53,7 @@ _ROUNDING = 16.0 * float(np.finfo(float).eps)
 
 @dataclass(frozen=True)
 class KKTResidual:
-    """The largest entry by which one of the conditions is missed.
+    """One of the conditions, of a constraint or a variable: the entry that misses it most, and all that miss it.
 
     Attributes
     ----------
@@ -64,6 +67,10 @@ class KKTResidual:
         multiplier; the entry of the Lagrangian's gradient. nan where it is not known.
     relative : float
         The share of 1 + the largest term; of complementary slackness the smaller of the shares of slack and multiplier.
+    missed_by : tuple of str
+        All entries that miss it by more than the table's ``tol``, or of which it is not known.
+    size : int
+        How many entries there are.
     """
 
     condition: str
@@ -71,6 +78,8 @@ class KKTResidual:
     entry: str
     by: float
     relative: float
+    missed_by: tuple[str, ...] = ()
+    size: int = 1
 
     def holds(self, tol: float) -> bool:
         """Whether the condition holds to a tolerance."""
@@ -81,7 +90,19 @@ class KKTResidual:
         """The part of a sentence on a condition that fails."""
         if np.isnan(self.relative):
             return f"{self.condition} of {self.of} is not known"
-        return f"{self.condition} of {self.entry} fails by {self.by:.4g} ({self.relative:.2g} of its terms)"
+        by = f"by {self.by:.4g} ({self.relative:.2g} of its terms)"
+        if len(self.missed_by) < 2:
+            return f"{self.condition} of {self.entry} fails {by}"
+        return f"{self.condition} of {self.which} fails, most in {self.entry}, {by}"
+
+    @property
+    def which(self) -> str:
+        """The entries that miss it, by name where they are few and have names, else counted."""
+        names = dict.fromkeys(self.missed_by)
+        if len(names) == len(self.missed_by) <= NAMED:
+            return ", ".join(names)
+        every = "all" if len(self.missed_by) == self.size else f"{len(self.missed_by)} of"
+        return f"{every} {self.size} entries of {self.of}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -116,8 +137,10 @@ class KKTTable(Tabular):
     def _rows(self) -> Iterator[dict[str, Any]]:
         for name in dict.fromkeys(each.of for each in self.residuals):
             own = {each.condition: _shown(each) for each in self.residuals if each.of == name}
-            wrong = [each.condition for each in self.fails if each.of == name]
-            yield {"of": name, **{kind: own.get(kind, np.nan) for kind in CONDITIONS}, "fails": ", ".join(wrong)}
+            wrong = [each for each in self.fails if each.of == name]
+            told = {"fails": ", ".join(each.condition for each in wrong)}
+            told["fails_of"] = "; ".join(dict.fromkeys(each.which for each in wrong))
+            yield {"of": name, **{kind: own.get(kind, np.nan) for kind in CONDITIONS}, **told}
 
     def _title(self) -> str:
         return " ".join(filter(None, [self._what_fails(), self._chosen()]))
@@ -183,7 +206,7 @@ def kkt_table(model: Model, numbers: Mapping[str, Any], left_out: Set[str], tol:
     found = list[KKTResidual]()
     for c in conditions:
         shape = model.constraints[c.name].shape if c.name in model.constraints else None
-        own = list(_of_constraint(c, shape, alone=c.alone or c.name in free))
+        own = list(_of_constraint(c, shape, tol, alone=c.alone or c.name in free))
         if c.name in model.constraints or c.name in free or not own[0].holds(tol):  # symmetry and domains, if missed
             found += own
     stationary = _Stationarity(model, numbers, free, {c.name: c for c in conditions}, tol)
@@ -191,29 +214,42 @@ def kkt_table(model: Model, numbers: Mapping[str, Any], left_out: Set[str], tol:
     return KKTTable((*found, *residuals), tol, inferred)
 
 
-def _of_constraint(c: Condition, shape: tuple[int, ...] | None, alone: bool) -> Iterator[KKTResidual]:
+def _of_constraint(c: Condition, shape: tuple[int, ...] | None, tol: float, alone: bool) -> Iterator[KKTResidual]:
     """Three residuals of a constraint; of an equation, and where no multiplier was given, the first."""
     missed = np.abs(c.slack) if c.equation else np.maximum(-c.slack, 0.0)
-    yield _largest(PRIMAL, c.name, shape, missed, c.infeasibility)
+    yield _residual(PRIMAL, c.name, shape, tol, missed, c.infeasibility)
     if c.equation or alone:
         return
-    yield _largest(DUAL, c.name, shape, np.maximum(-c.multiplier, 0.0), c.wrong_sign)
+    yield _residual(DUAL, c.name, shape, tol, np.maximum(-c.multiplier, 0.0), c.wrong_sign)
     if c.product is not None:
-        yield _largest(SLACKNESS, c.name, shape, np.abs(c.product), c.not_complementary)
+        yield _residual(SLACKNESS, c.name, shape, tol, np.abs(c.product), c.not_complementary)
         return
     both = np.minimum(np.abs(c.slack / c.slack_unit), np.abs(c.multiplier / c.multiplier_unit))
-    yield _largest(SLACKNESS, c.name, shape, np.abs(c.products), both)
+    yield _residual(SLACKNESS, c.name, shape, tol, np.abs(c.products), both)
 
 
-def _largest(condition: str, of: str, shape: tuple[int, ...] | None, by: Array, relative: Array) -> KKTResidual:
-    """The residual of the entry that misses a condition most."""
+def _residual(
+    condition: str, of: str, shape: tuple[int, ...] | None, tol: float, by: Array, relative: Array
+) -> KKTResidual:
+    """A condition's residual from those of its entries."""
     by, relative = np.ravel(by), np.ravel(relative)
     if not relative.size:
-        return KKTResidual(condition, of, of, 0.0, 0.0)
-    k = int(np.argmax(np.where(np.isnan(relative), np.inf, relative)))
+        return KKTResidual(condition, of, of, 0.0, 0.0, (), 0)
     fits = shape is not None and int(np.prod(shape)) == relative.size
-    place = [int(each) for each in np.unravel_index(k, shape)] if shape and fits else []
-    return KKTResidual(condition, of, f"{of}{place or ''}", float(by[k]), float(relative[k]))
+
+    def entry(k: int) -> str:
+        place = [int(each) for each in np.unravel_index(k, shape)] if shape and fits else []
+        return f"{of}{place or ''}"
+
+    k = int(np.argmax(np.where(np.isnan(relative), np.inf, relative)))
+    missed = tuple(entry(k) for k in np.flatnonzero(~(relative <= tol)).tolist())
+    return KKTResidual(condition, of, entry(k), float(by[k]), float(relative[k]), missed, relative.size)
+
+
+def _unknown(name: str, variable: Any) -> KKTResidual:
+    """The stationarity in a variable where it is not known."""
+    nothing = np.full(variable.size, np.nan)
+    return _residual(STATIONARITY, name, variable.shape, 0.0, nothing, nothing)
 
 
 @dataclass(frozen=True)
@@ -233,7 +269,7 @@ class _Stationarity:
         known = terms is not None and not any(v.is_complex() or v.attributes["diag"] for v in variables.values())
         gradients = [_gradient(weight, e, variables) for weight, e in terms] if known and terms is not None else []
         if not known or any(each is None for each in gradients):
-            return [KKTResidual(STATIONARITY, name, name, np.nan, np.nan) for name in variables], {}
+            return [_unknown(name, v) for name, v in variables.items()], {}
         units = {name: np.ones(v.size) for name, v in variables.items()}
         for gradient in gradients:
             for name, part in (gradient or {}).items():
@@ -253,7 +289,7 @@ class _Stationarity:
         found = []
         for name, variable in variables.items():
             entries, unit = _in_numpys_order(np.abs(least[name]), variable), _in_numpys_order(units[name], variable)
-            found.append(_largest(STATIONARITY, name, variable.shape, entries, entries / unit))
+            found.append(_residual(STATIONARITY, name, variable.shape, self.tol, entries, entries / unit))
         return found, inferred
 
     def _terms(self) -> list[tuple[Any, Any]] | None:

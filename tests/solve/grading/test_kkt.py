@@ -45,8 +45,26 @@ def test_it_is_said_which_condition_fails_and_by_how_much(x, mass, low, fails):
     assert {(each.condition, each.entry): each.by for each in table.fails} == pytest.approx(fails)
     assert table.holds == (not fails)
     for (condition, entry), size in fails.items():
-        assert f"{condition} of {entry} fails by {size:.4g}" in str(table).lower()
+        several = of(table, condition, entry.split("[")[0]).missed_by[1:]
+        told = f"{entry} fails by" if not several else f"x[0], x[1] fails, most in {entry}, by"
+        assert f"{condition} of {told} {size:.4g}" in str(table).lower()
     assert [row["of"] for row in table.records()] == ["mass", "low", "x"]
+
+
+@pytest.mark.parametrize("n", [2, 6, 7, 20])
+def test_all_entries_that_fail_are_told_and_the_others_hold(n):
+    """The gradient of the Lagrangian of |x|^2 with x >= 1 is 2 - m at x = 1: m = 2 is right in the last entry alone."""
+    x = cp.Variable(n + 1, name="x")
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(x)), [(x >= 1).set_label("low")])
+    m = np.r_[3.0 + np.arange(n), 2]
+    table = table_of(problem, {"x": np.ones(n + 1)}, {"low": m})
+    (found,) = table.fails
+    names = [f"x[{k}]" for k in np.flatnonzero(np.abs(2 - m) > 0)]
+    assert (list(found.missed_by), found.size, found.entry) == (names, n + 1, names[-1])
+    which = ", ".join(names) if n < 7 else f"{n} of {n + 1} entries of x"
+    assert f"Stationarity of {which} fails, most in x[{n - 1}], by {n}" in str(table)
+    assert str(table).endswith("of its terms); the others hold to 1e-03.")
+    assert [row["fails_of"] for row in table.records()] == ["", which]
 
 
 def test_gradients_are_those_of_numpy():
