@@ -42,6 +42,10 @@ class Points(NamedTuple):
     feasible: int = 0
 
 
+#: Points where nothing else is stated.
+USUAL = Points()
+
+
 def points_of(where: str) -> Points:
     """Points that a Python file states beside its exercises, as ``points = {"feasible": 1}``; the usual ones if none.
 
@@ -52,7 +56,7 @@ def points_of(where: str) -> Points:
     Points(values=2, multipliers=1, feasible=0)
     """
     if where in all_sheets():
-        return Points()
+        return USUAL
     origin, _ = file_and_name(where, NAME)
     given = getattr(load_code(origin, "EXERCISE"), "points", {})
     known = Points._fields
@@ -138,19 +142,19 @@ def left_by(file: Path, exercises: str, student: str = "") -> dict[str, Any]:
     answers = namespace.get("answers")
     if not isinstance(answers, Mapping):
         return {"error": error or "it defines no dict of the name answers"}
-    duals = {str(name): given["dual"] for name, given in answers.items() if _has_dual(given)}
-    numbers = {str(name): given for name, given in answers.items() if not _has_dual(given)}
+    duals = {str(name): given["dual"] for name, given in answers.items() if has_dual(given)}
+    numbers = {str(name): given for name, given in answers.items() if not has_dual(given)}
     problems = exercises_of(exercises, student) if duals else {}
-    judged = {name: _judged(problems[name].problem, dual) for name, dual in duals.items() if name in problems}
-    return {"answers": numbers, "duals": judged, "error": error}
+    judged = {name: dual_judged(problems[name].problem, dual) for name, dual in duals.items() if name in problems}
+    return {"answers": numbers, "duals": judged, "error": error, "names": [str(name) for name in answers]}
 
 
-def _has_dual(given: Any) -> bool:
+def has_dual(given: Any) -> bool:
     """Whether an answer is a dual."""
     return isinstance(given, Mapping) and "dual" in given
 
 
-def _judged(problem: Any, dual: Any) -> list[str]:
+def dual_judged(problem: Any, dual: Any) -> list[str]:
     """Verdict on somebody's dual, and its sentence."""
     try:
         said = grade(problem, dual=dual)

@@ -9,13 +9,15 @@ import sys
 from collections.abc import Mapping, Sequence, Sized
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import paretoclf as pc
-from paretoclf.cli.answers import Points, are_personal, exercises_of, points_of
+from paretoclf.cli.answers import USUAL, Points, are_personal, exercises_of, points_of
 from paretoclf.cli.csv_answers import TABLE, read_csv_answers, values_and_duals
 from paretoclf.cli.files import to_json
 from paretoclf.cli.pairs import NONE
+from paretoclf.cli.spelling import did_you_mean
 from paretoclf.cli.table_files import text_table, write_csv
 from paretoclf.common.checks import check_positive_number
 from paretoclf.common.errors import InputError, ParetoclfError
@@ -24,15 +26,22 @@ from paretoclf.common.progress import counted
 #: Files that are submissions: the first two are run, the others are read.
 SUFFIXES = (".py", ".ipynb", ".json", ".csv")
 
+#: Verdicts on an answer that is right.
+RIGHT = ("right", "same value")
+
+#: The verdict on an answer to what is no exercise.
+UNKNOWN = "no such exercise"
+
 COLUMNS = ("student", "exercise", "points", "of", "verdict", "sentence")
 
 
-class _Left(NamedTuple):
-    """What a submission left: answers in numbers, verdicts on duals, or why there is nothing."""
+class Left(NamedTuple):
+    """What a submission left: answers in numbers, verdicts on duals, or why there is nothing; and the names of all."""
 
     answers: Mapping[str, Any]
     duals: Mapping[str, Sequence[str]]
     error: str = ""
+    names: Sequence[str] = ()
 
 
 def run_grade(args: argparse.Namespace) -> int:
@@ -49,16 +58,20 @@ def run_grade(args: argparse.Namespace) -> int:
         left = _left_of(file, args.exercise, seconds, student)
         for name, (problem, multipliers) in exercises.items():
             of = worth.values + worth.multipliers * multipliers
-            verdict, sentence, points = _judged(name, problem, left, worth, options)
+            verdict, sentence, points = judged(name, problem, left, worth, options)
             row = (student, name, min(points, of), of, verdict, " ".join(sentence.split()))
             rows.append(dict(zip(COLUMNS, row, strict=True)))
+        for name in (each for each in left.names if each not in exercises):
+            sentence = f"no exercise has this name{did_you_mean(name, exercises)}"
+            rows.append(dict(zip(COLUMNS, (student, name, 0, 0, UNKNOWN, sentence), strict=True)))
     if args.csv:
         write_csv(args.csv, rows)
     if args.json:
         print(to_json({"version": pc.__version__, "exercises": [*exercises], "rows": rows}))
         return 0
     print(text_table(rows, COLUMNS))
-    right = sum(row["verdict"] in ("right", "same value") for row in rows)
+    rows = [row for row in rows if row["verdict"] != UNKNOWN]
+    right = sum(row["verdict"] in RIGHT for row in rows)
     counted_up = f"{_count(submissions, 'submission')}, {_count(exercises, 'exercise')}"
     print(f"{counted_up}: {right} of {_count(rows, 'answer')} {'is' if len(rows) == 1 else 'are'} right")
     return 0
@@ -92,25 +105,27 @@ def submissions_in(folder: Path) -> dict[str, Path | str]:
     return found
 
 
-def _left_of(file: Path | str, exercises: str, seconds: float, student: str) -> _Left:
+def _left_of(file: Path | str, exercises: str, seconds: float, student: str) -> Left:
     """Read or run a submission; errors are a line, and nothing ends the run."""
     try:
         if isinstance(file, str):
-            return _Left({}, {}, file)
+            return Left({}, {}, file)
         if file.suffix == ".json":
             answers = json.loads(file.read_text(encoding="utf-8"))
-            right = isinstance(answers, Mapping)
-            return _Left(answers, {}) if right else _Left({}, {}, "it must hold an object: answers by exercise")
+            if not isinstance(answers, Mapping):
+                return Left({}, {}, "it must hold an object: answers by exercise")
+            return Left(answers, {}, names=[*answers])
         if file.suffix == ".csv":
-            return _Left(read_csv_answers(file), {})
+            answers = read_csv_answers(file)
+            return Left(answers, {}, names=[*answers])
         return _run(file, exercises, seconds, student)
     except subprocess.TimeoutExpired:
-        return _Left({}, {}, f"stopped: it took more than {seconds:g} s")
+        return Left({}, {}, f"stopped: it took more than {seconds:g} s")
     except (OSError, ValueError) as error:
-        return _Left({}, {}, f"{type(error).__name__}: {error}")
+        return Left({}, {}, f"{type(error).__name__}: {error}")
 
 
-def _run(file: Path, exercises: str, seconds: float, student: str) -> _Left:
+def _run(file: Path, exercises: str, seconds: float, student: str) -> Left:
     """Run a submission in a process and in a folder of its own."""
     origin, found, name = exercises.rpartition(":") if ".py:" in exercises else (exercises, "", "")
     where = f"{Path(origin).resolve()}{found}{name}" if origin.endswith(".py") else exercises
@@ -123,13 +138,15 @@ def _run(file: Path, exercises: str, seconds: float, student: str) -> _Left:
             subprocess.run(command, cwd=room, stdin=subprocess.DEVNULL, stdout=log, stderr=log, timeout=seconds)
         if not out.is_file():
             lines = said.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-            return _Left({}, {}, f"it ended without an answer: {lines[-1] if lines else 'nothing was said'}")
+            return Left({}, {}, f"it ended without an answer: {lines[-1] if lines else 'nothing was said'}")
         left = json.loads(out.read_text(encoding="utf-8"))
-    return _Left(left.get("answers", {}), left.get("duals", {}), left.get("error", ""))
+    return Left(left.get("answers", {}), left.get("duals", {}), left.get("error", ""), left.get("names", ()))
 
 
-def _judged(name: str, problem: Any, left: _Left, worth: Points, options: Mapping[str, Any]) -> tuple[str, str, int]:
-    """Verdict on an answer, its sentence, and its points."""
+def judged(
+    name: str, problem: Any, left: Left, worth: Points = USUAL, options: Mapping[str, Any] = MappingProxyType({})
+) -> tuple[str, str, int]:
+    """Return the verdict on an answer, its sentence, and its points."""
     all_points = worth.values + worth.multipliers
     if name in left.duals:
         verdict, sentence = left.duals[name]

@@ -11,13 +11,14 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import chdir, contextmanager, redirect_stdout
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from paretoclf.cli.files import to_json
+from paretoclf.cli.spelling import did_you_mean
 from paretoclf.common.errors import InputError, ParetoclfError
 from paretoclf.common.files import replacing
 from paretoclf.common.progress import counted
@@ -57,12 +58,14 @@ def run_lesson(args: argparse.Namespace) -> int:
     if args.lesson == ["duality"]:
         return _picture(args)
     report = []
-    for name in _asked(args.lesson, list(lessons)):
-        began, cells = time.perf_counter(), cells_of(text_of(name))
+    names, out = _asked(args.lesson, list(lessons)), Path(args.out)
+    for name in names:
+        kind = STUDENT if args.student else ""
+        there = {each for each in lessons | all_sheets() if each in names or (out / f"{each}{kind}.ipynb").is_file()}
+        began, cells = time.perf_counter(), cells_of(text_of(name), there)
         if args.student:
             cells, name = without_solutions(cells), f"{name}{STUDENT}"
         pictures = run_cells(cells, name) if args.run else []
-        out = Path(args.out)
         out.mkdir(parents=True, exist_ok=True)
         files = {out / f"{name}.ipynb": json.dumps(notebook(cells), indent=1).encode()}
         if args.png:
@@ -140,22 +143,28 @@ def _asked(given: list[str], names: list[str]) -> list[str]:
     if given == ["all"]:
         return names
     numbers = {str(k): name for k, name in enumerate(names, 1)}
-    known = {*numbers, *names, *all_sheets()}
+    sheets = list(all_sheets())
+    known = {*numbers, *names, *sheets}
     for each in given:
         if each not in known:
-            raise InputError(f"LESSON must be a number from 1 to {len(names)}, a name, all or duality, got {each!r}")
+            allowed = f"a number from 1 to {len(names)}, a name, {sheets[0]} to {sheets[-1]}, or alone all or duality"
+            raise InputError(f"LESSON must be {allowed}, got {each!r}{did_you_mean(each, [*names, *sheets])}")
     return [numbers.get(each, each) for each in given]
 
 
-def cells_of(text: str) -> list[Cell]:
-    """Cells of a page that is a notebook kept as text; links to lessons lead to their notebooks, others are words."""
+def cells_of(text: str, there: Collection[str] = ()) -> list[Cell]:
+    """Cells of a page that is a notebook kept as text; links to those lessons that are there lead to their notebooks.
+
+    Other links to pages and to headings are words.
+    """
     text = re.sub(r"\A---\n.*?\n---\n", "", text, flags=re.DOTALL)
     cells, end = [], 0
     for found in [*_CODE.finditer(text), None]:
         prose = text[end : found.start() if found else None].strip()
         if prose:
-            prose = re.sub(r"\]\((?!index)(\w+)\.md(#[^)]*)?\)", r"](\1.ipynb)", prose)
-            prose = re.sub(r"\[([^\]]*)\]\((?:\w|\.\./)[\w./]*\.md(?:#[^)]*)?\)", r"\1", prose)
+            for each in there:
+                prose = re.sub(rf"\]\({each}\.md(#[^)]*)?\)", f"]({each}.ipynb)", prose)
+            prose = re.sub(r"\[([^\]]*)\]\((?:(?:\w|\.\./)[\w./]*\.md)?(?:#[^)]*)?\)", r"\1", prose)
             cells.append({"cell_type": "markdown", "metadata": {}, "source": prose})
         if found:
             options, source = re.fullmatch(r"((?::\w[^\n]*\n)*)(.*)", found[1], re.DOTALL).groups()  # type: ignore[union-attr]

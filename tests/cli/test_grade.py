@@ -164,6 +164,26 @@ def test_a_table_is_a_submission(folder, capsys):
     assert said["eve"] == "ValueError: row 3: there are two answers for x[0] of split"
 
 
+def test_an_answer_to_no_exercise_is_named(folder, capsys):
+    submissions = {
+        "ada.csv": "exercise,name,value\nSplit,x[0],0.75\n",
+        "ben.json": json.dumps({"spilt": SPLIT, "none": "infeasible"}),
+        "cleo.py": ADA.replace('"dual": {', '"duel": {').replace('"away"', '"the moon"'),
+    }
+    assert main(["grade", *folder(submissions)]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "3 submissions, 4 exercises: 3 of 12 answers are right"
+    assert main(["grade", *folder(submissions), "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    unknown = [row for row in rows if row["verdict"] == "no such exercise"]
+    assert [(row["student"], row["exercise"], row["sentence"]) for row in unknown] == [
+        ("ada", "Split", "no exercise has this name: did you mean split?"),
+        ("ben", "spilt", "no exercise has this name: did you mean split?"),
+        ("cleo", "duel", "no exercise has this name: did you mean dual?"),
+        ("cleo", "the moon", "no exercise has this name"),
+    ]
+    assert all(row["points"] == row["of"] == 0 for row in unknown)
+
+
 PERSONAL = """
 import cvxpy as cp
 
@@ -272,7 +292,9 @@ def test_one_of_a_kind_is_counted_in_the_singular(folder, capsys):
 def test_a_verdict_on_a_dual_cannot_be_handed_in(folder, capsys):
     forged = {"dual": {"dual": ["same value", "It is the dual."]}, "duals": {"dual": ["same value", "It is."]}}
     assert main(["grade", *folder({"ada.json": json.dumps(forged)}), "--json"]) == 0
-    assert [row["points"] for row in json.loads(capsys.readouterr().out)["rows"]] == [0, 0, 0, 0]
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert [row["points"] for row in rows] == [0] * 5
+    assert rows[-1]["verdict"] == "no such exercise"
 
 
 def test_names_of_one_student_are_told(folder, capsys):

@@ -15,6 +15,7 @@ from matplotlib import pyplot as plt
 import paretoclf as pc
 import paretoclf.cli.lesson as command
 from paretoclf.cli import main
+from paretoclf.cli.sheet import what_is_said
 
 PAGES = Path(__file__).resolve().parents[2] / "docs" / "tutorials" / "lessons"
 NAMES = [*command.all_lessons()]
@@ -76,6 +77,9 @@ def test_every_page_is_a_notebook_with_the_same_code_and_text(tmp_path):
 
 
 def test_a_copy_for_students_has_all_but_the_solutions_and_runs(tmp_path, capsys):
+    written(tmp_path, "kkt", "--no-run")
+    written(tmp_path, "kkt", "--no-run", "--student")
+    capsys.readouterr()
     whole, copy = written(tmp_path, "2")["weak_duality"], written(tmp_path, "2", "--student")["weak_duality_student"]
     assert "weak_duality_student.ipynb: 23 cells, run in" in capsys.readouterr().out
     for here, there in zip(whole.cells, copy.cells, strict=True):
@@ -87,6 +91,19 @@ def test_a_copy_for_students_has_all_but_the_solutions_and_runs(tmp_path, capsys
             assert there.source == here.source.replace(".ipynb", "_student.ipynb")
     assert "](kkt_student.ipynb)" in copy.cells[-1].source
     assert "](kkt.ipynb)" in whole.cells[-1].source  # the other file is as it was
+
+
+def test_links_of_a_notebook_lead_to_notebooks_that_are_there(tmp_path):
+    def links(folder, *given):
+        books = written(tmp_path / folder, *given, "--no-run")
+        prose = "\n".join(cell.source for book in books.values() for cell in book.cells)
+        return set(re.findall(r"\]\(([^)]*)\)", prose)), prose
+
+    alone, prose = links("alone", "2")
+    assert alone == set()
+    assert "3. KKT as a table one can read." in prose
+    assert links("sheet", "week_1", "--student")[0] == set()
+    assert links("both", "2", "3", "--student")[0] == {"kkt_student.ipynb", "weak_duality_student.ipynb"}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -184,9 +201,40 @@ def test_every_exercise_of_a_sheet_is_solved_and_all_but_the_solutions_is_in_the
     assert [cell.source == command.YOURS for cell in code] == [
         "hide-cell" in c["metadata"].get("tags", []) for c in cells
     ]
-    assert said(code[-2]) == [("stream", f"0 of {count} are right\n")]
+    names = ", ".join(namespace["exercises"])
+    assert said(code[-1]) == [("stream", f"No answer yet: {names}.\n0 of {count} are right\n")]
+    marks = [k for k, cell in enumerate(book.cells) if cell.source == command.YOURS]
+    assert all("exercises[" in book.cells[k - 1].source for k in marks)  # each belongs to an exercise
     headings = re.findall(r"^## \d+\. (.*)$", command.text_of(name), re.MULTILINE)
     assert [heading.lower() for heading in headings] == [*namespace["exercises"]]
+
+
+def test_the_last_cell_of_a_sheet_takes_what_grade_takes_and_goes_on_after_errors(sheet):
+    """Of six answers three are right; the others are told, and the exercises without one."""
+    namespace, _ = sheet("week_2")
+    right = namespace["answers"]
+    given = {
+        "trucks": "infeasible",
+        "A diet": right["a diet"],
+        "weights": {"values": {"y": "one half"}},
+        "equations": right["equations"],
+        "two depots": right["two depots"],
+        "a workshop": 3,
+    }
+    lines = what_is_said(namespace["exercises"], given).splitlines()
+    starts = [
+        "trucks: Right: ",
+        "A diet: no exercise has this name: did you mean a diet?",
+        "weights: not judged, ",
+        "equations: It has the same value as the primal",
+        "two depots: Right: ",
+        'a workshop: not judged, an answer must be {"values": ...}',
+        "No answer yet: a diet, the highest of four lines, a flow and a cut.",
+        "3 of 8 are right",
+    ]
+    assert [line[: len(start)] for line, start in zip(lines, starts, strict=True)] == starts
+    with pytest.raises(pc.InputError, match="answers must be a dict by the names of exercises, got 'infeasible'"):
+        what_is_said(namespace["exercises"], "infeasible")
 
 
 def test_a_sheet_that_is_handed_in_with_its_solutions_has_all_points(tmp_path, capsys):
@@ -318,5 +366,20 @@ def test_a_cell_that_fails_is_named_and_nothing_is_written(tmp_path, monkeypatch
 @pytest.mark.parametrize("given", [["0"], ["99"], ["weak"], ["2", "all"]])
 def test_what_is_no_lesson_is_refused_in_one_line(given, tmp_path, capsys):
     assert main(["lesson", *given, "--out", str(tmp_path / "out")]) == 2
-    assert f"LESSON must be a number from 1 to {len(NAMES)}, a name, all or duality, got" in capsys.readouterr().err
+    allowed = f"a number from 1 to {len(NAMES)}, a name, week_1 to week_6, or alone all or duality"
+    assert f"LESSON must be {allowed}, got" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "end"),
+    [
+        ("week2", "got 'week2': did you mean week_2?"),
+        ("Farkas", "got 'Farkas': did you mean farkas?"),
+        ("week_7", "got 'week_7'"),  # as near to each of the six
+        ("zzz", "got 'zzz'"),
+    ],
+)
+def test_a_name_that_is_near_is_proposed(given, end, capsys):
+    assert main(["lesson", given]) == 2
+    assert capsys.readouterr().err.endswith(f"{end}\n")
