@@ -77,7 +77,7 @@ def strong_duality(model: Model, dual: cp.Problem, atoms: tuple[Occurrence, ...]
     if point is not None:
         words = (
             f"{ALWAYS} They are equal, and the dual is attained: a Slater point was found and checked, strict in the "
-            "constraints that are not polyhedral and inside the domain of every atom."
+            "constraints that are not polyhedral and inside the domain of every atom whose argument could leave it."
         )
         return replace(found, kind="equal", point=point, sentence=f"{words} {_told(primal, other)}.")
     words = f"{found.sentence} {_OPEN.format('no Slater point was found')} {no_slater_point(model)}"
@@ -144,7 +144,7 @@ def slater_point(model: Model, atoms: tuple[Occurrence, ...]) -> dict[str, Any] 
     for constraint in model.constraints.values():
         (affine if polyhedral(constraint) else strict).append(constraint)
     for atom in atoms:
-        for constraint in atom.atom._domain():
+        for constraint in [] if _keeps_its_domain(atom.atom) else atom.atom._domain():
             (affine if type(constraint).__name__ in ("Equality", "Zero") else strict).append(constraint)
         if atom.row.name == "perspective":
             strict.append(atom.atom.args[0] >= 0)
@@ -181,6 +181,20 @@ def slater_point(model: Model, atoms: tuple[Occurrence, ...]) -> dict[str, Any] 
             value = np.zeros(model.variables[name].shape)
         point[name] = np.array(value)
     return point
+
+
+def _keeps_its_domain(atom: Any) -> bool:
+    """Whether an atom of one argument takes what is at least 0, has an argument of that sign, and grows with it.
+
+    So does abs(x)^1.5. It is the same function as with a finite atom in its place, max(s, 0)^1.5, which is convex and
+    grows: no point need be inside a domain. A bound of an argument that is not concave could not be tightened, too.
+    """
+    if len(atom.args) != 1 or not (atom.is_atom_convex() and atom.is_incr(0) and atom.args[0].is_nonneg()):
+        return False
+    return all(
+        type(bound).__name__ == "Inequality" and bound.args[0].is_zero() and bound.args[1] is atom.args[0]
+        for bound in atom._domain()
+    )
 
 
 def _inside(constraint: Any) -> bool:

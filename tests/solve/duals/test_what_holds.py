@@ -45,6 +45,37 @@ def test_a_theorem_is_named_only_where_its_conditions_were_checked(name):
         assert "may be real" in str(found)
 
 
+RESIDUAL = np.random.default_rng(5).normal(size=(4, 3)) @ v - np.random.default_rng(6).normal(size=4)
+
+#: Finite convex functions of v whose atoms have domains that their arguments cannot leave.
+FINITE = {
+    "abs^1.5": cp.sum(cp.power(cp.abs(RESIDUAL), 1.5)),
+    "pos^3": cp.sum(cp.power(cp.pos(RESIDUAL), 3)) + cp.sum_squares(v),
+    "norm^1.5": cp.power(cp.norm2(RESIDUAL), 1.5),
+    "the largest^3": cp.power(cp.norm_inf(RESIDUAL), 3),
+}
+
+
+@pytest.mark.parametrize("name", FINITE)
+def test_a_finite_convex_function_has_no_gap(name):
+    problem = cp.Problem(cp.Minimize(FINITE[name]))
+    found = pc.dual(problem).holds()
+    value = problem.solve("CLARABEL", **TIGHT)
+    assert (found.kind, found.primal, found.dual) == (
+        "equal",
+        pytest.approx(value, rel=1e-5),
+        pytest.approx(value, rel=1e-5),
+    )
+
+
+def test_a_domain_that_can_be_left_is_still_looked_at():
+    """abs(x)^1.5 keeps its own, and sqrt(x) does not where x <= 0 leaves it no room."""
+    problem = cp.Problem(cp.Minimize(cp.power(cp.abs(x), 1.5) - cp.sqrt(x)), [x <= 0])
+    assert pc.dual(problem).holds(1e-6).kind == "open"
+    below = cp.Problem(cp.Minimize(cp.power(x, 1.5)), [x <= 0])
+    assert pc.dual(below).holds(1e-6).kind == "open"
+
+
 def test_a_slater_point_is_one():
     problem = cp.Problem(cp.Minimize(cp.sum(v)), [cp.norm2(v) <= 1, cp.sum(v) == 0.5, v[0] >= 0])
     point = pc.dual(problem).holds().point["v"]
