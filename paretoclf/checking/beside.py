@@ -60,6 +60,8 @@ class JudgedPoints(Certified):
         -1 where the objective is maximised.
     opposite : bool
         Whether multipliers that are wrong are right with the opposite sign.
+    note : str
+        What was assumed, in words.
     """
 
     t: Array
@@ -75,6 +77,7 @@ class JudgedPoints(Certified):
     given: Mask = field(default_factory=lambda: np.zeros(0, dtype=np.bool_), repr=False)
     sense: int = field(default=1, repr=False)
     opposite: bool = field(default=False, repr=False)
+    note: str = field(default="", repr=False)
 
     @property
     def open(self) -> float:
@@ -166,10 +169,11 @@ class JudgedPoints(Certified):
         share, size = abs(excess), scale.size
         by = f"{share:.1e} of {size:.3g}, that is by {share * size:.1e}"
         head = f"At t = {self.t[k]:.6g}{those(at)} {verdict} (tolerance {self.tol:.0e})."
-        return (
+        said = (
             f"{head} The objective is {worse} than the optimal value by {by}. That is relative to {scale}. The largest "
             f"violation of a constraint is {self.violation[k]:.1e}, relative to 1 + the larger of its sides."
         )
+        return f"{said} {self.note}".rstrip()
 
     def __repr__(self) -> str:
         names = ("t", *self.parameters, "excess", "violation")
@@ -179,7 +183,7 @@ class JudgedPoints(Certified):
             moving = " ".join(f"{each[k]:10.6g}" for each in self.parameters.values())
             numbers = f"{row['excess']:10.1e} {row['violation']:10.1e} {self.scales[k].briefly:>16}"
             rows.append(f"{row['t']:10.6f} {moving}{' ' if moving else ''}{numbers}  {said}")
-        return listing(head, rows, self.t.size, self._title())
+        return listing(head, rows, self.t.size, ". ".join(filter(None, (self._title(), self.note))))
 
     @cached_property
     def _said(self) -> list[str]:

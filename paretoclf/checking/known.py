@@ -13,16 +13,28 @@ from paretoclf.common.checks import Array
 from paretoclf.solve.models.lazily import cp
 
 
-def lasso(X: Array, y: Array, *, intercept: bool, nonneg: bool, scale: float, weights: Array | None = None) -> Any:
-    r""":math:`\frac1{2s}\|y-Xw-b\|^2+\lambda\sum_jc_j|w_j|`, with s the ``scale``; in lambda.
+def lasso(
+    X: Array,
+    y: Array,
+    *,
+    intercept: bool,
+    nonneg: bool,
+    scale: float,
+    weights: Array | None = None,
+    ridge: Array | None = None,
+) -> Any:
+    r""":math:`\frac1{2s}\|y-Xw-b\|^2+\lambda\sum_jc_j|w_j|+\frac12\sum_jd_jw_j^2`, with s the ``scale``; in lambda.
 
-    scikit-learn's and glmnet's have s = n, cvxcla's 1; glmnet's weights c are the features' standard deviations.
+    scikit-learn's and glmnet's have s = n, cvxcla's 1; glmnet's weights c are the features' standard deviations. The
+    ``ridge`` d does not move.
     """
     w = cp.Variable(X.shape[1], nonneg=nonneg, name="w")
     lam = cp.Parameter(nonneg=True, name="lambda")
     residuals = y - X @ w - (cp.Variable(name="b") if intercept else 0.0)
     penalty = cp.norm1(w if weights is None else cp.multiply(weights, w))
     loss = cp.sum_squares(residuals) / (2.0 * scale)
+    if ridge is not None:
+        loss = loss + cp.sum_squares(cp.multiply(np.sqrt(ridge), w)) / 2.0
     return cp.Problem(cp.Minimize(loss + lam * penalty)), lam
 
 

@@ -7,10 +7,9 @@ is stated anew from the data (`paretoclf.checking.known`), traced, and the stran
 
 from __future__ import annotations
 
-import csv
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,61 +21,21 @@ from paretoclf.checking.elsewhere import is_critical_line, is_fitted, is_lars
 from paretoclf.checking.fitted_models import judge_fitted, judged_by
 from paretoclf.checking.judged_laws import JudgedLaw, judge_law
 from paretoclf.checking.judged_solutions import Verification
-from paretoclf.common.checks import Array, check_matrix, check_vector, number_from_text, real_array, what_it_is
+from paretoclf.checking.r_tables import R_TABLES
+from paretoclf.checking.strangers_paths import StrangersPath, nothing_else, read_table
+from paretoclf.common.checks import Array, check_matrix, check_vector, real_array, what_it_is
 from paretoclf.common.errors import InputError
-from paretoclf.common.files import reading
 from paretoclf.common.tolerances import STRANGERS
 from paretoclf.engine.reduction.program import beside_the_value, meant_by
 from paretoclf.path.base.point_rows import EVENTS, SLOPES, column_of
 from paretoclf.path.curves.curve_path import CurvePath
 from paretoclf.path.problem_map.problem_map import ProblemMap
 from paretoclf.path.programs.eps_path import ConePath
-from paretoclf.path.programs.problem_path import ProblemPath, trace_problem
+from paretoclf.path.programs.problem_path import ProblemPath
 from paretoclf.proof.verdicts.proof import Proof
-from paretoclf.solve.sources.problem_line import LineOfPrograms
 
 #: First lambda of the traced path over the largest of the knots: the first solution holds beyond its knot.
 _BEYOND = 2.0
-
-#: Names that R gives an intercept, as it is and in a data frame.
-_INTERCEPTS = ("(Intercept)", "X.Intercept.", "Intercept", "intercept", "b")
-
-#: Columns that R's quantreg writes beside tau and coefficients.
-_ASIDE = ("Qbar", "Obj.Fun", "Obj Fun", "ObjFun")
-
-
-@dataclass(frozen=True)
-class StrangersPath:
-    """A stranger's path: the problem, its parameter, and values at the knots, in the code's order.
-
-    Attributes
-    ----------
-    problem : cvxpy.Problem
-    parameter : cvxpy.Parameter
-    at : array of shape (k,)
-        The parameter at the knots, in one direction.
-    variables, duals : mapping of str to array of shape (k, ...)
-    between : bool
-        Whether the path claims to be linear between its knots.
-    """
-
-    problem: Any
-    parameter: Any
-    at: Array
-    variables: Mapping[str, Array]
-    duals: Mapping[str, Array] = field(default_factory=dict)
-    between: bool = True
-
-    def judged(self, tol: float, between: bool | None) -> JudgedPoints:
-        """Trace the problem from one end of the knots to the other, and judge them beside it.
-
-        Between them, too, where that is asked for, or they claim it and it is not declined.
-        """
-        first, last = float(self.at[0]), float(self.at[-1])
-        path = trace_problem(LineOfPrograms(self.problem, {self.parameter: first}, {self.parameter: last}))
-        knots = _share(self.at, first, last, self.parameter.name())
-        between = self.between if between is None else between
-        return judge_beside(path, knots, self.variables, self.duals, tol=tol, between=between)
 
 
 def judge_stranger(
@@ -109,47 +68,30 @@ def judge_stranger(
     tol, between = asked
     how = (STRANGERS if tol is None else tol), between
     if isinstance(X, ProblemMap):
-        _nothing(options, "a map")
+        nothing_else(options, "a map")
         if solutions is not None or between is not None:
             raise InputError("verify(map, law, tol=...) judges a law beside a map, and takes nothing else")
         return replace(X).proof if y is None else judge_law(X, y, how[0])
     if isinstance(X, ProblemPath | ConePath | CurvePath):
-        _nothing(options, "a path of a program")
+        nothing_else(options, "a path of a program")
         if y is None and solutions is None:
             if asked != (None, None):
                 raise InputError("tol and between belong to points beside a path; of the path itself ask passes(tol)")
             return replace(X).proof
         return _on_path(X, y, *how)
     if is_critical_line(X):
-        _nothing(options, type(X).__name__)
+        nothing_else(options, type(X).__name__)
         return _critical_line(X).judged(*how)
+    columns = [str(name) for name in getattr(X, "columns", ())]
     X = check_matrix(X)
     y = check_vector(y, X.shape[0], "y")
     if is_lars(solutions):
-        _nothing(options, "lars_path")
+        nothing_else(options, "lars_path")
         return _lars(X, y, solutions).judged(*how)
     of = options.pop("of")
-    if of not in _TABLES:
-        raise InputError(f"of must be one of {', '.join(map(repr, _TABLES))}, got {of!r:.100}")
-    return _TABLES[of](X, y, solutions, options).judged(*how)
-
-
-def _nothing(options: Mapping[str, Any], what: str) -> None:
-    """InputError where options are given that do not belong to a path."""
-    if options:
-        raise InputError(f"{next(iter(options))} does not belong to {what}, which says itself what it is")
-
-
-def _share(at: Array, first: float, last: float, name: str) -> Array:
-    """Knots as t, from 0 to 1."""
-    if not np.isfinite(at).all():
-        raise InputError(f"{name} must be finite at every knot, got {float(at[~np.isfinite(at)][0])}")
-    steps = np.diff(at)
-    falls = (steps <= 0).all()
-    rises = (steps >= 0).all()
-    if first == last or not (falls or rises):
-        raise InputError(f"{name} must fall or rise from knot to knot, got {np.array2string(at, threshold=6):.100}")
-    return np.abs(np.clip((at - first) / (last - first), 0.0, 1.0))
+    if of not in R_TABLES:
+        raise InputError(f"of must be one of {', '.join(map(repr, R_TABLES))}, got {of!r:.100}")
+    return R_TABLES[of]((X, y, columns), solutions, options).judged(*how)
 
 
 #: Paths of programs.
@@ -159,7 +101,7 @@ Traced = ProblemPath | ConePath | CurvePath
 def _on_path(path: Traced, given: Any, tol: float, between: bool | None) -> JudgedPoints | JudgedValues:
     """Judge plain arrays (t, x[, y]), a mapping of them by name, a table of them, or a function, beside a path."""
     if isinstance(given, str | os.PathLike):
-        given = _columns(os.fspath(given), *_table(os.fspath(given)), path)
+        given = _columns(os.fspath(given), *read_table(os.fspath(given)), path)
     elif hasattr(given, "columns") and hasattr(given, "to_numpy"):
         given = _columns("solutions", *_of_frame(given), path)
     of_places = isinstance(given, tuple | list)  # their t is none of the names of parameters
@@ -275,25 +217,6 @@ def _asked(path: Traced, function: Any) -> dict[str, Any]:
     return {"t": t, next(iter(path.program.variables)): np.array(answers)}
 
 
-def _table(file: str) -> tuple[list[str], Array]:
-    """A CSV file with a header; R's column of row names, which has no name, is left out, and what changes."""
-    with reading(file, "cannot be read"), open(file, newline="", encoding="utf-8") as handle:
-        lines = [row for row in csv.reader(handle) if row]
-        if len(lines) < 2:
-            raise InputError(f"{file}: must have a header and a row for each knot, got {len(lines)} lines")
-        header, rows = lines[0], lines[1:]
-        if len({len(row) for row in lines}) != 1:
-            raise InputError(f"{file}: every row must have {len(header)} entries")
-        used = [k for k, name in enumerate(header) if name.strip() and name.strip() not in (EVENTS, *SLOPES)]
-        try:
-            table = np.array([[number_from_text(row[k]) for k in used] for row in rows])
-        except ValueError as error:
-            raise InputError(f"{file}: must hold numbers below its header: {error}") from None
-    if not np.isfinite(table).all():
-        raise InputError(f"{file}: must hold finite numbers")
-    return [header[k].strip() for k in used], table
-
-
 def _lars(X: Array, y: Array, given: Any) -> StrangersPath:
     """The lasso of scikit-learn: its objective has 1/(2n), and centring removes an intercept."""
     fitted = not isinstance(given, tuple)
@@ -366,53 +289,3 @@ def _frontier_of_pypfopt(given: Any) -> StrangersPath:
     problem, lam = known.frontier(mean, np.asarray(given.cov_matrix), bounds, **rows)
     portfolios = np.array([np.ravel(w) for w in given.w], dtype=np.float64)
     return _from_the_top(problem, lam, at, {"w": portfolios})
-
-
-def _coefficients(file: Any, moving: str, d: int) -> tuple[Array, dict[str, Array], list[str]]:
-    """Parameter, intercept and coefficients of a table that R wrote, and the columns that it has besides."""
-    if not isinstance(file, str | os.PathLike):
-        raise InputError(f"solutions must be the name of a CSV file, got {file!r:.100}")
-    file = os.fspath(file)
-    header, table = _table(file)
-    if moving not in header:
-        raise InputError(f"{file}: must have a column {moving}, got {', '.join(header)}")
-    aside = [name for name in header if name.replace(" ", ".") in _ASIDE]
-    constant = [name for name in header if name in _INTERCEPTS]
-    others = [k for k, name in enumerate(header) if name not in (moving, *aside, *constant)]
-    if len(constant) != 1 or len(others) != d:
-        raise InputError(f"{file}: must have a column (Intercept) and {d} of coefficients, got {', '.join(header)}")
-    values = {"w": table[:, others], "b": table[:, header.index(constant[0])]}
-    return table[:, header.index(moving)], values, aside
-
-
-def _quantreg(X: Array, y: Array, file: Any, options: dict[str, Any]) -> StrangersPath:
-    """``t(rq(y ~ X, tau = -1)$sol)``, where each solution holds up to the next tau; or fits at some tau."""
-    _nothing(options, "quantreg")
-    tau, values, aside = _coefficients(file, "tau", X.shape[1])
-    outside = (tau < 0) | (tau > 1)
-    if outside.any() or tau.size < 2:
-        raise InputError(f"tau must have two values or more, from 0 to 1, got {np.array2string(tau, threshold=6):.100}")
-    problem, parameter = known.quantile_regression(X, y)
-    if not aside:
-        return StrangersPath(problem, parameter, tau, values, between=False)
-    # A jump at each inner tau: the solution before it, and the one after it.
-    at = np.repeat(tau, 2)[1:-1]
-    both = {name: np.repeat(each[:-1], 2, axis=0) for name, each in values.items()}
-    return StrangersPath(problem, parameter, at, both)
-
-
-def _glmnet(X: Array, y: Array, file: Any, options: dict[str, Any]) -> StrangersPath:
-    """``data.frame(lambda = fit$lambda, t(as.matrix(coef(fit))))`` of a Gaussian lasso: solutions, at its grid only."""
-    standardize = options.pop("standardize", True)
-    if not isinstance(standardize, bool | np.bool_):
-        raise InputError(f"standardize must be True or False, got {standardize!r:.100}")
-    if (alpha := options.pop("alpha", 1.0)) != 1.0:
-        raise InputError(f"alpha must be 1: a ridge that moves with lambda bends the path, got {alpha!r:.100}")
-    _nothing(options, "glmnet")
-    at, values, _ = _coefficients(file, "lambda", X.shape[1])
-    weights = X.std(axis=0) if standardize else None
-    problem, lam = known.lasso(X, y, intercept=True, nonneg=False, scale=float(y.size), weights=weights)
-    return StrangersPath(problem, lam, at, values, between=False)
-
-
-_TABLES = {"quantreg": _quantreg, "glmnet": _glmnet}

@@ -122,8 +122,8 @@ def verify(
           HiGHS, Gurobi, CPLEX, CBC, GLPK or SCIP, a CSV file or DataFrame of names and numbers, or what
           ``linprog`` or OSQP returned; or a claim as above, then its proof as an array, multipliers in OSQP's signs.
         - With ``of="quantreg"`` a CSV file of ``t(rq(y ~ X, tau = -1)$sol)``, or of coefficients at some ``tau``; with
-          ``of="glmnet"`` one of ``data.frame(lambda = fit$lambda, t(as.matrix(coef(fit))))``, and ``standardize=False``
-          if that was said there.
+          ``of="glmnet"`` one of ``data.frame(lambda = fit$lambda, t(as.matrix(coef(fit))))``. Columns of a DataFrame X
+          are found by their names.
     tol : float, optional
         Largest residual and gap of a solution that counts as optimal. Default: 1e-8; of fitted models the largest
         ``tol`` of theirs, at which they stopped, but no more than 1e-3; of a model file 1e-3, where LIBSVM stops; of
@@ -136,7 +136,10 @@ def verify(
         By default only knots of a path as such (lars_path, a critical line, knots beside a `ProblemPath`) are judged
         so; False judges the knots alone.
     **parameters
-        Parameters that a file does not say.
+        Parameters that a file does not say. With ``of="glmnet"``: ``alpha``, above 0, by default 1, the lasso; of an
+        elastic net each row is judged by itself. ``standardize``, by default True, as there. With
+        ``standardize_response=False`` the ridge is that of glmnet's help and of scikit-learn; by default it is
+        divided by the standard deviation of y, as glmnet does it (`paretoclf.checking.r_tables`).
 
     Returns
     -------

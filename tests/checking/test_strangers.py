@@ -7,8 +7,9 @@ from types import SimpleNamespace
 
 import cvxpy as cp
 import numpy as np
+import pandas as pd
 import pytest
-from sklearn.linear_model import LassoLars, lars_path
+from sklearn.linear_model import ElasticNet, LassoLars, lars_path
 
 import paretoclf as pc
 from paretoclf.engine.reduction.points import ProgramPoints
@@ -269,6 +270,91 @@ def test_rs_glmnet(tmp_path, standardize):
     assert not pc.verify(Q, y, tmp_path / "fit.csv", of="glmnet", standardize=not standardize).passes()
 
 
+def glmnets(file, lams, alpha=1.0, standardize=True, scaled=True, line="{}".format):
+    """Fits as glmnet makes them: columns and y are scaled to variance 1, lambda with y, and all is scaled back."""
+    s, size = (X.std(axis=0) if standardize else np.ones(4)), (Y.std() if scaled else 1.0)
+    rows = []
+    for lam in lams:
+        fit = ElasticNet(lam / size, l1_ratio=alpha, tol=1e-13, max_iter=10**6).fit(X / s, Y / size)
+        rows.append((lam, size * fit.intercept_, *(size * fit.coef_ / s)))
+    lines = ["lambda,X.Intercept.,V1,V2,V3,V4", *(",".join(f"{v:.17g}" for v in row) for row in rows)]
+    file.write_text("\n".join(map(line, lines)))
+    return file
+
+
+@pytest.mark.parametrize("standardize", [True, False])
+@pytest.mark.parametrize("scaled", [True, False])
+def test_an_elastic_net_of_glmnet_is_judged_row_by_row(tmp_path, standardize, scaled):
+    """glmnet's ridge is divided by the standard deviation of y, which its help does not say."""
+    lams = [0.6, 0.2, 0.05]
+    file = glmnets(tmp_path / "net.csv", lams, 0.5, standardize, scaled)
+    flags = {"standardize": standardize, "standardize_response": scaled}
+    found = pc.verify(X, Y, file, of="glmnet", alpha=0.5, **flags)
+    assert found.passes()
+    assert found.parameters["lambda"].tolist() == lams
+    w, b, lam = cp.Variable(4), cp.Variable(), lams[1]
+    s = X.std(axis=0) if standardize else np.ones(4)
+    squares = s / np.sqrt(Y.std() if scaled else 1.0)
+    penalty = lam * (cp.norm1(cp.multiply(s, w)) + cp.sum_squares(cp.multiply(squares, w)) / 2) / 2
+    value = cp.Problem(cp.Minimize(cp.sum_squares(Y - b - X @ w) / 60 + penalty)).solve("CLARABEL")
+    assert found.best[1] == pytest.approx(value, rel=1e-7)
+    said = repr(pc.verify(X, Y, file, of="glmnet"))
+    options = ", ".join(["alpha=0.5", *(f"{name}=False" for name, value in flags.items() if not value)])
+    assert "0 of 3 points are optimal to 1e-06" in said
+    assert "The objective is the lasso's (alpha=1, standardize=True): |y - b - X w|^2 / (2n) + lambda sum_j s_j" in said
+    assert f"With {options} 3 of 3 are optimal." in said
+
+
+def test_a_wrong_row_of_glmnet_is_not_made_right_by_other_options(tmp_path):
+    file = glmnets(tmp_path / "fit.csv", [0.6, 0.2, 0.05])
+    lines = file.read_text().splitlines()
+    row = lines[2].split(",")
+    lines[2] = ",".join([row[0], str(float(row[1]) + 0.01), *row[2:]])
+    file.write_text("\n".join(lines))
+    found = pc.verify(X, Y, file, of="glmnet")
+    assert found.verdicts == ["optimal", "not optimal", "optimal"]
+    assert "With " not in repr(found)
+    standardised = glmnets(tmp_path / "raw.csv", [0.6, 0.2], standardize=False)
+    assert "With standardize=False 2 of 2 are optimal." in repr(pc.verify(X, Y, standardised, of="glmnet"))
+
+
+def test_columns_are_taken_by_their_names(tmp_path):
+    file = glmnets(tmp_path / "fit.csv", [0.2])
+    rows = [line.split(",") for line in file.read_text().splitlines()]
+    turned = tmp_path / "turned.csv"
+    turned.write_text("\n".join(",".join([*row[:2], *row[:1:-1]]) for row in rows))
+    frame = pd.DataFrame(X, columns=["V1", "V2", "V3", "V4"])
+    for given in (X, frame, frame[["V3", "V1", "V4", "V2"]]):
+        assert pc.verify(given, Y, turned, of="glmnet").passes()
+        assert pc.verify(given, Y, file, of="glmnet").passes()
+    others = frame.rename(columns=dict(zip(frame, "abcd", strict=True)))
+    found = pc.verify(others, Y, file, of="glmnet")
+    assert found.passes()
+    assert "V1, V2, V3, V4 were taken for the columns a, b, c, d of X in their order" in repr(found)
+    named = tmp_path / "named.csv"
+    named.write_text(file.read_text().replace("V1,V2", "my.sum,V2"))
+    assert pc.verify(
+        frame.rename(columns={"V1": "my sum"})[["V2", "my sum", "V3", "V4"]], Y, named, of="glmnet"
+    ).passes()
+
+
+def test_one_row_and_a_row_twice_are_judged(tmp_path):
+    for lams in ([0.2], [0.2, 0.2], [1e-9]):
+        assert pc.verify(X, Y, glmnets(tmp_path / "fit.csv", lams), of="glmnet").verdicts == ["optimal"] * len(lams)
+    groups, y, _, b, w = two_samples()
+    for tau, k, verdict in ((0.4, 2, "optimal"), (0.0, 0, "optimal"), (1.0, -1, "optimal"), (0.4, 4, "not optimal")):
+        (tmp_path / "rq.csv").write_text(f"tau,(Intercept),x\n{tau},{b[k]:g},{w[k]:g}\n")
+        assert pc.verify(groups, y, tmp_path / "rq.csv", of="quantreg").verdicts == [verdict]
+
+
+def test_semicolons_and_decimal_commas_are_read(tmp_path):
+    """As write.csv2 has them."""
+    file = glmnets(tmp_path / "fit.csv", [0.6, 0.2], line=lambda text: text.replace(",", ";"))
+    head, *rows = file.read_text().splitlines()
+    file.write_text("\n".join([head, *(row.replace(".", ",") for row in rows)]))
+    assert pc.verify(X, Y, file, of="glmnet").passes()
+
+
 @dataclass
 class Bad:
     call: object
@@ -303,6 +389,8 @@ def test_bad_calls(soft, tmp_path):
     (tmp_path / "words.csv").write_text("lambda,(Intercept),a,b,c,d\n1,2,3,much,5,6\n")
     (tmp_path / "groups.csv").write_text("lambda,(Intercept),a,b,c,d\n1,2,3,1_5e-1,5,6\n")
     (tmp_path / "few.csv").write_text("lambda,(Intercept),a\n1,2,3\n")
+    (tmp_path / "right.csv").write_text("lambda,(Intercept),a,b,c,d\n1,2,3,4,5,6\n")
+    (tmp_path / "tau.csv").write_text("tau,(Intercept),a,b,c,d\n1.5,2,3,4,5,6\n")
     for call, message in (
         (lambda: pc.verify(soft, (LAM / 4, W), of="glmnet"), "of does not belong to a path of a program"),
         (lambda: pc.verify(soft, (LAM / 4, W), kernel=pc.RBF(1.0)), "kernel and sample_weight belong to classifiers"),
@@ -318,7 +406,17 @@ def test_bad_calls(soft, tmp_path):
         (lambda: pc.verify(X, Y, tmp_path / "groups.csv", of="glmnet"), "must hold numbers .* '1_5e-1'"),
         (lambda: pc.verify(X, Y, tmp_path / "few.csv", of="glmnet"), "must have a column .* 4 of coefficients"),
         (lambda: pc.verify(X, Y, tmp_path / "few.csv", of="quantreg"), "must have a column tau"),
-        (lambda: pc.verify(X, Y, tmp_path / "few.csv", of="glmnet", alpha=0.5), "alpha must be 1: a ridge .* bends"),
+        (
+            lambda: pc.verify(X, Y, tmp_path / "few.csv", of="glmnet", alpha=0.0),
+            "alpha must be more than 0 and at most",
+        ),
+        (
+            lambda: pc.verify(X, Y, tmp_path / "right.csv", of="glmnet", alpha=0.5, between=True),
+            "between must be left out with alpha < 1: .* curve=True",
+        ),
+        (lambda: pc.verify(X, Y, tmp_path / "none.csv", of="quantreg", alpha=0.5), "alpha does not belong to quantreg"),
+        (lambda: pc.verify(X, Y, tmp_path / "tau.csv", of="quantreg"), "tau must be from 0 to 1, got 1.5"),
+        (lambda: pc.verify(pd.DataFrame(X, columns=list("abce")), Y, tmp_path / "right.csv", of="glmnet"), "got 'd'"),
         (
             lambda: pc.verify(X, Y, tmp_path / "few.csv", of="glmnet", standardize=1),
             "standardize must be True or False",
