@@ -165,7 +165,7 @@ def _met(basis: Basis, row: int, own: Movement) -> Sequel:
         return Sequel("optimum")
     shares = own.z
     giving = (basis.inequality & basis.active) & shares.is_positive[:, 0]
-    if (giving & basis.weak).any():
+    if (giving & basis.weak).any() or (giving.any() and basis.resting.any()):
         return _OPEN
     if giving.any():
         return Sequel("optimum", falls=np.where(giving, shares.middle[:, 0], 0.0))
@@ -178,7 +178,8 @@ def _let_go(basis: Basis, row: int, own: Movement) -> Sequel:
     """After the multiplier of a row of the basis has become 0; ``own`` is where the optimum goes."""
     falls = -own.rates
     holding = (basis.inequality & ~basis.active) & falls.is_positive[:, 0]
-    if (holding & basis.weak).any():
+    left = basis.dependent & ~falls.is_zero[:, 0]  # an equation that the row helped to imply holds it, too
+    if (holding & basis.weak).any() or left.any():
         return _OPEN
     if own.rates[row].is_positive.any():  # not far, against the curvature
         return Sequel("optimum")
@@ -236,10 +237,10 @@ def sides(basis: Basis, q: Array, b: Array, unit: Array) -> Iterator[tuple[OneSi
     """
     moved = basis.moved(q, b)
     sense = basis.line.sense
-    x, z, levels = (each.middle[:, 0] for each in (basis.optimum.x, basis.optimum.z, basis.optimum.rates))
-    rates = sense * (x @ q - z @ b) + 0.0
-    of_costs = np.einsum("ij,ij->j", q, moved.x.middle)
-    of_bounds = np.einsum("ij,ij->j", b, moved.z.middle)
+    levels = basis.optimum.rates.middle[:, 0]
+    rates = sense * basis.rate(q, b).shown[:, 0] + 0.0
+    of_costs = np.einsum("ij,ij->j", q, moved.x.shown)
+    of_bounds = np.einsum("ij,ij->j", b, moved.z.shown)
     bends = sense * (of_costs - of_bounds) + 0.0
     both = tuple(Reach.of(basis, moved.rates, sign, unit) for sign in (-1.0, 1.0))
     met = np.any([(ends.events & ends.known).any(axis=1) for ends in both], axis=0)
@@ -250,8 +251,8 @@ def sides(basis: Basis, q: Array, b: Array, unit: Array) -> Iterator[tuple[OneSi
     for k in range(q.shape[1]):
         if apart[:, k].any():
             first = int(np.flatnonzero(apart[:, k])[0])
-            after = beyond[first]
-            own = OneSide(sense * np.inf, 0.0, 0.0, words.none(after)) if after.none else None
+            after, alone = beyond[first], not basis.resting[first]
+            own = OneSide(sense * np.inf, 0.0, 0.0, words.none(after)) if after.none and alone else None
             yield own, own
             continue
         found = list[OneSide | None]()

@@ -465,10 +465,11 @@ def _by_basis(basis: Basis, line: ProgramLine, length: float, most: Mapping[floa
     """
     if basis.is_degenerate:
         return None
-    moved = basis.moved(np.diff(line.q, axis=0).T, np.diff(line.b, axis=0).T)
-    x, z = (each.middle[:, 0] for each in (basis.optimum.x, basis.optimum.z))
-    x_rate, z_rate = (each.middle[:, 0] for each in (moved.x, moved.z))
-    value = line.rate(x, z) / length + 0.0
+    moves = np.diff(line.q, axis=0).T, np.diff(line.b, axis=0).T
+    moved, constant = basis.moved(*moves), float(line.constant[1] - line.constant[0])
+    x = basis.optimum.x.middle[:, 0]
+    x_rate, z_rate = (each.shown[:, 0] for each in (moved.x, moved.z))
+    value = line.sense * (float(basis.rate(*moves).shown[0, 0]) + constant) / length + 0.0
     rates = line.rates(x, x_rate, 0.0)
     variables = {name: _plain(rate / length) for name, rate in rates.items()}
     duals = {name: _plain(rate / length) for name, rate in line.duals(z_rate).items()}

@@ -14,6 +14,7 @@ from paretoclf.path.programs.path_ends import refusal
 from paretoclf.path.programs.problem_path import ProblemPath, trace_problem
 from paretoclf.path.programs.program_path import Source
 from paretoclf.path.programs.program_points import events_of, words_of
+from paretoclf.path.sensitivity.optimal_basis import basis_at
 
 #: How far a line goes at first, in units of what moves, and where it is looked whether nothing happens for ever.
 _REACHES = (1.0, 1e6)
@@ -152,16 +153,19 @@ def _first_piece(path: ProblemPath, reach: float) -> Beside | None:
         return Beside(path, reach, -1, worse * np.inf, 0.0, 0.0, _ending(path))
     rates, units = _rates(path)
     begin = path.t[path.long_segments]
-    bends = (rates[:, 1] - rates[:, 0]) / (path.t[path.long_segments + 1] - begin)
-    last = 0
+    ends = path.t[path.long_segments + 1]
+    last, bend = 0, _bend(rates[:1], ends[0] - begin[0])
     while last + 1 < len(rates):
         room = max(units[last], units[last + 1])
         jump = abs(rates[last + 1, 0] - rates[last, 1])
-        turn = abs(bends[last + 1] - bends[0]) * (path.t[path.long_segments[last + 1] + 1] - begin[last + 1])
-        if jump > room or turn > room:
+        length = ends[last + 1] - begin[last + 1]
+        turn = abs(_bend(rates[last + 1 : last + 2], length) - bend) * length
+        # Rounding of the rates at the ends of a short piece is much on a longer one, if it is taken for a bend.
+        if jump > room or turn > room * (1.0 + length / (ends[last] - begin[0])):
             break
         last += 1
-    end = float(path.t[path.long_segments[last] + 1])
+        bend = _bend(rates[: last + 1], ends[last] - begin[0])
+    end = float(ends[last])
     after, empty, goes_on = "", np.inf, last + 1 < len(rates)
     if goes_on:
         labels = events_of(path.t, path.labels, path.items, words_of(path.kinks), path.parameters)
@@ -172,10 +176,27 @@ def _first_piece(path: ProblemPath, reach: float) -> Beside | None:
         after = _ending(path)
     else:
         empty = _empty(path, int(path.long_segments[last]))
-    rate, bend, room = float(rates[0, 0]) + 0.0, float(bends[0]) + 0.0, float(max(units))
+    rate, room = float(rates[0, 0]) + 0.0, float(max(units))
     piece = int(path.long_segments[0])
-    ends = reach * end, after, room / reach, reach * empty, goes_on
-    return Beside(path, reach, piece, rate / reach, bend / reach**2, *ends)
+    if abs(rate) <= room and _is_rounding(path, piece):
+        rate = 0.0
+    rest = reach * end, after, room / reach, reach * empty, goes_on
+    return Beside(path, reach, piece, rate / reach, bend / reach**2, *rest)
+
+
+def _is_rounding(path: ProblemPath, piece: int) -> bool:
+    """Whether the rate at the beginning of a segment is 0 as far as a certified basis knows it."""
+    line, (x, z) = path.program, path.points.segment(piece)
+    basis = basis_at(line, x[0], z[0])
+    if basis is None or line.constant[0] != line.constant[1]:
+        return False
+    moves = (np.diff(ends, axis=0).T for ends in (line.q, line.b))
+    return bool(basis.rate(*moves).is_zero.all())
+
+
+def _bend(rates: Array, length: float) -> float:
+    """By how much the rate grows from the beginning of the first of some segments to the end of the last."""
+    return float((rates[-1, 1] - rates[0, 0]) / length) + 0.0
 
 
 def _rates(path: ProblemPath) -> tuple[Array, Array]:

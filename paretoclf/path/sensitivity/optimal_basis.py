@@ -92,6 +92,11 @@ class Within:
         """Whether each number is 0, or its rounding."""
         return np.asarray(np.abs(self.middle) <= CLEAR * self.radius)
 
+    @property
+    def shown(self) -> Array:
+        """The numbers, with 0 for each that is 0 or its rounding."""
+        return np.where(self.is_zero, 0.0, self.middle)
+
 
 def times(matrix: Any, numbers: Within) -> Within:
     """A matrix, an array or sparse by rows, times numbers, a column each.
@@ -285,10 +290,24 @@ class Basis:
         """Inequalities whose level is 0 up to rounding, shape (m,): where there are some, the basis is degenerate."""
         return np.asarray(self.inequality & ~self.optimum.rates.is_positive[:, 0])
 
+    def rate(self, q: Array, b: Array) -> Within:
+        """How fast the optimal value grows for k movements of the data, q (n, k) and b (m, k): a column."""
+        x, z = self.optimum.x, self.optimum.z
+        return times(q.T, x) - times(b.T, z)
+
     @cached_property
     def dependent(self) -> Mask:
         """Equations that are left out, as the others say what they say, shape (m,)."""
         return ~self.inequality & ~self.active
+
+    @cached_property
+    def resting(self) -> Mask:
+        """Equations that are left out, and hold only where inequalities of the basis are tight, shape (m,)."""
+        found, rows = np.zeros(self.line.m, dtype=np.bool_), np.flatnonzero(self.dependent)
+        if rows.size:
+            shares = self.moved(-self.line.rows[rows].toarray().T, np.zeros((self.line.m, rows.size))).z
+            found[rows] = (~shares.is_zero & self.inequality[:, None]).any(axis=0)
+        return found
 
     @property
     def is_degenerate(self) -> bool:

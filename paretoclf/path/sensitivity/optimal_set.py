@@ -164,6 +164,8 @@ def unique(problem: Any, *, of: Any = None, progress: bool | None = None) -> Opt
     entries = _entries(line, problem, of)
     x, z = optimum(line)
     basis = basis_at(line, x, z)
+    if basis is not None:
+        x = np.where(basis.optimum.x.is_zero[:, 0], 0.0, x)
     if _only_one(basis):
         rows = [OptimalRange(each.name, each.index, *3 * [_plain(x[each.column])]) for each in entries]
     else:
@@ -205,6 +207,16 @@ def _entries(line: ProgramLine, problem: Any, of: Any) -> list[OfVariable]:
 def _plain(number: Any) -> float:
     """A float without the sign of 0."""
     return float(number) + 0.0
+
+
+def _shown(line: ProgramLine, x: Array, z: Array, column: int) -> float:
+    """One column of an optimum (x, z); 0 where a certified basis says that it is no more than rounding."""
+    number = _plain(x[column])
+    if 0.0 < abs(number) <= CERTIFY * np.abs(x).max():
+        basis = basis_at(line, x, z)
+        if basis is not None and basis.optimum.x.is_zero[column, 0]:
+            return 0.0
+    return number
 
 
 def _only_one(basis: Basis | None) -> bool:
@@ -261,10 +273,11 @@ def _extremes(face: ProgramLine, column: int, value: float) -> tuple[float, floa
         q = np.zeros_like(face.q)
         q[:, column] = sign
         try:
-            point, _ = optimum(replace(face, q=q))
+            line = replace(face, q=q)
+            point, multipliers = optimum(line)
         except UnboundedError:
             ends.append(-sign * np.inf)
         else:
-            ends.append(_plain(point[column]))
+            ends.append(_shown(line, point, multipliers, column))
     low, high = ends
     return min(low, value), max(high, value)

@@ -34,7 +34,7 @@ from paretoclf.path.sensitivity.both_sides import OneSide, sides
 from paretoclf.path.sensitivity.certified import ProvedOptimum
 from paretoclf.path.sensitivity.number_range import NumberRange, called, is_called
 from paretoclf.path.sensitivity.one_sided import beside
-from paretoclf.path.sensitivity.optimal_basis import Basis, basis_at
+from paretoclf.path.sensitivity.optimal_basis import Basis, basis_at, times
 from paretoclf.path.sensitivity.report import report_rows
 from paretoclf.path.tracing import source_here
 from paretoclf.problem.qp import QP
@@ -271,8 +271,9 @@ def ranges(problem: Any, *, of: Any = None, n_jobs: int | None = None, progress:
     x, z = optimum(line)
     rows = list[NumberRange | None]()
     left = list[tuple[_Number, float, _Both]]()
-    decided = _by_basis(line, basis_at(line, x, z), numbers)
-    for number, final, (below, above) in zip(numbers, _finals(line, x, numbers), decided, strict=True):
+    basis = basis_at(line, x, z)
+    decided = _by_basis(line, basis, numbers)
+    for number, final, (below, above) in zip(numbers, _finals(line, x, basis, numbers), decided, strict=True):
         if below is None or above is None:
             left.append((number, final, (below, above)))
             rows.append(None)
@@ -290,9 +291,13 @@ def ranges(problem: Any, *, of: Any = None, n_jobs: int | None = None, progress:
     return Ranges(line.value(x, 0.0), tuple(found[: len(asked)]), of_variables, optimum=ProvedOptimum(line, x, z))
 
 
-def _finals(line: ProgramLine, x: Array, numbers: Sequence[_Number]) -> list[float]:
+def _finals(line: ProgramLine, x: Array, basis: Basis | None, numbers: Sequence[_Number]) -> list[float]:
     """Values of variables of which numbers are costs, and left sides of rows as the user wrote them, at the optimum."""
     sides = line.A @ x
+    if basis is not None:
+        own = basis.optimum.x
+        x = np.where(own.is_zero[:, 0], 0.0, x)
+        sides = np.where(times(line.A, own).is_zero[:, 0], 0.0, sides)
     finals = [x[each.place] if each.vector == "q" else sides[each.place] / each.sign for each in numbers]
     return [float(final) + 0.0 for final in finals]
 
@@ -423,7 +428,8 @@ def _traced(line: ProgramLine, number: _Number, sign: float) -> OneSide:
         return SimpleNamespace(line=replace(line, **{number.vector: moved}), ends=ends, seconds=0.0)
 
     found = beside(source_at, _unit(line, number))
-    return OneSide(found.rate, found.bend, found.until, found.said)
+    bend = found.bend if line.P.nnz else 0.0  # of a linear program the value is piecewise linear in one number
+    return OneSide(found.rate, bend, found.until, found.said)
 
 
 def _row(line: ProgramLine, number: _Number, final: float, below: OneSide, above: OneSide) -> NumberRange:

@@ -69,6 +69,14 @@ def test_rates_are_closed_forms_whatever_the_unit(qp, at, sign, rate, bend, unti
     assert np.copysign(1.0, found.rate) == 1.0 or found.rate < 0.0  # no -0.0
 
 
+@pytest.mark.parametrize("end", [1e-2, 1e-4, 1e-6])
+def test_a_short_piece_ends_where_the_bend_changes(end):
+    """The least (x0^2 + x1^2) / 2 with x0 >= s and x1 >= s - end: V = s^2 / 2, and from the end on more."""
+    qp = pc.QP(np.eye(2), np.zeros(2), np.eye(2), [0.0, -end], None, moves={"s": {"l": [1.0, 1.0]}})
+    found, _ = found_of(qp)
+    assert (found.rate, found.bend, found.until) == pytest.approx((0.0, 1.0, end), rel=1e-6, abs=1e-12)
+
+
 def test_what_happens_at_the_end_is_said():
     assert found_of(FLOOR)[0].after.startswith("infeasible (")
     assert found_of(TILT)[0].after.startswith("unbounded (")

@@ -8,6 +8,7 @@ from functools import partial
 import cvxpy as cp
 import numpy as np
 import pytest
+from scipy.optimize import Bounds, LinearConstraint, milp
 
 import paretoclf as pc
 import paretoclf.path.sensitivity.ranges as ranges_module
@@ -82,6 +83,63 @@ def against_fractions(seed):
     for row in found:
         which = 1 if row.kind == "cost" else 3
         check(row, moved(which, row.index[0]), found.value)
+
+
+INF = np.inf
+#: Costs, rows and their sides; x >= 0. In doubles a vertex of the first three leaves residuals. In the others a basis
+#: leaves out an equation that needs its inequalities.
+TIED = {
+    "packing": ([-4, -2, -2], [[1, 1, 1], [3, 1, 1], [2, 1, 3], [0, 3, 2]], [-INF] * 4, [3, 5, 4, 6]),
+    "mixed": ([3, 2, 4], [[2, 0, 3], [3, -1, 3], [-2, -2, 1]], [3, -INF, -1], [3, 2, -1]),
+    "open": ([-1, 0, -2], [[1, -2, 0], [1, 1, -1], [2, 1, 2], [0, 3, -1]], [-2, 0, -INF, 2], [-2, 0, 3, INF]),
+    "equations": ([2, 4, 3], [[2, 2, 1], [1, 3, -1]], [4, 2], [4, 2]),
+    "fixed": ([4, 2], [[-1, 0], [3, -2], [-1, 1], [0, 1]], [-1, 3, -1, -INF], [-1, 3, INF, 2]),
+    "at zero": ([1, 2, 1], [[0, 1, 1], [0, 3, 0]], [0, 0], [0, 0]),
+    "one way": ([-1, 1], [[-2, 0], [2, 2], [0, -2]], [0, 2, -INF], [0, 2, -2]),
+    "twice": ([2, 2, 0], [[1, 3, -1], [1, 3, 0]], [-1, 0], [-1, 0]),
+}
+
+
+@pytest.mark.parametrize("name", TIED)
+def test_residuals_and_equations_that_are_left_out_end_no_range(name):
+    """Each end is that of optimal values by HiGHS, where vertices of small integers are degenerate."""
+    q, A, low, high = (np.array(each, dtype=float) for each in TIED[name])
+    n = q.size
+    A, low, high = np.vstack([A, np.eye(n)]), np.append(low, np.zeros(n)), np.append(high, np.full(n, INF))
+    found = pc.ranges(pc.QP(None, q, A, low, high), progress=False)
+    for row in found:
+
+        def move(step, row=row):
+            costs, sides = q.copy(), np.stack([low, high])
+            moved = costs if row.kind == "cost" else sides
+            moved[..., row.index[0]] += float(step)  # an infinite side stays
+            least = milp(costs, constraints=LinearConstraint(A, *sides), bounds=Bounds(-INF, INF))
+            return Fraction(least.fun) if least.success else least.message
+
+        check(row, move, found.value)
+        assert all(price == 0.0 or abs(price) > 1e-9 for price in (row.price, row.price_below)), row
+
+
+def test_a_price_that_is_rounding_is_zero():
+    """x[2] is 0 at the one optimum (1, 2, 0), of which a vertex in doubles has 7e-17; the row is worth nothing more."""
+    costs, A, _, b = (np.array(each, dtype=float) for each in TIED["packing"])
+    x, side = cp.Variable(3, nonneg=True, name="x"), cp.Parameter(name="side", value=4.0)
+    most = cp.Problem(cp.Minimize(costs @ x), [A[[0, 1, 3]] @ x <= b[[0, 1, 3]], A[2] @ x <= side])
+    assert [(row.value, row.lower, row.upper) for row in pc.unique(most, of="x[2]")] == [(0.0, 0.0, 0.0)]
+    assert [row.final for row in pc.ranges(most, of="x[2]", progress=False) if row.kind == "cost"] == [0.0]
+    assert pc.derivatives(most, {side: 1.0}).right.value == 0.0
+
+
+@pytest.mark.parametrize("small", [1e-9, 1e-6])
+def test_prices_that_differ_by_little_are_two(small):
+    """The least x0 + (1 + small) x1 with x0 + x1 >= b and x0 <= 1: the price grows by small at b = 1."""
+    A = np.array([[1.0, 1.0], [1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    qp = pc.QP(None, [1.0, 1.0 + small], A, [1.0, -INF, 0.0, 0.0], [INF, 1.0, INF, INF])
+    row = pc.ranges(qp, of="y[0]", progress=False).rows[0]
+    assert (row.price, row.price_below) == pytest.approx((1.0 + small, 1.0), rel=1e-13)
+    cheap = pc.QP(None, [small, 1.0], A, [0.5, -INF, 0.0, 0.0], [INF, 1.0, INF, INF])
+    row = pc.ranges(cheap, of="y[0]", progress=False).rows[0]
+    assert (row.price, row.upper) == pytest.approx((small, 1.0), rel=1e-9)
 
 
 @pytest.mark.parametrize("seed", [*range(30), 206])  # 206: labels change, and the value does not bend
