@@ -386,6 +386,10 @@ DEFERRED = {
     ("path/tracing.py", "engine.parts"): "few paths are followed in parts",
     ("path/programs/problem_path.py", "engine.parts"): "few paths are followed in parts",
     ("path/tracing.py", "engine.forecast"): "few have so many samples that the run is long",
+    (
+        "solve/compiled.py",
+        "solve.models.places",
+    ): "few solutions are read from a program that is compiled once",
     ("path/programs/problem_path.py", "engine.forecast"): "few programs are so large that the run is long",
 }
 

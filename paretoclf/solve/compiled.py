@@ -19,13 +19,12 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from paretoclf.common.checks import Array, Index
+from paretoclf.common.checks import Array
 from paretoclf.common.errors import SolveError
 from paretoclf.common.tolerances import SETUP_DRIFT
 from paretoclf.solve.models.lazily import clarabel, cp
@@ -34,7 +33,6 @@ from paretoclf.solve.models.model import (
     Model,
     Numbers,
     conic_settings,
-    dense,
     having,
     problem_data,
     what_to_do,
@@ -137,7 +135,9 @@ class Compiled:
         self._dims = data["dims"]
         self._origin: Any = model, (data, chain, inverse)
         self._cone: CompiledCone | None = None
-        self._places = _places(model, chain, inverse, self._q.size, self._b.size)
+        from paretoclf.solve.models.places import places_in  # only where something is compiled
+
+        self._places = places_in(model, tensors, chain, inverse)
         moves = {"q": q_map, "b": b_map}
         self.moving: tuple[str, ...] = tuple(key for key, tensor in moves.items() if tensor[:, :-1].nnz)
         self._proportional = b_map[:, [-1]].nnz == 0
@@ -317,50 +317,9 @@ def _affine_maps(tensors: Any) -> tuple[Any, Any, Array]:
     return q[:n], sp.csr_array(A[m * n :]), q[[n]].toarray().ravel()
 
 
-@dataclass(frozen=True)
-class _Places:
-    """Where the entries of a variable, or of multipliers, stand in a vector, and the factor that each has there.
-
-    An entry that an attribute of its variable makes 0 (``diag=True``, ``sparsity=``) has the factor 0.
-    """
-
-    at: Index
-    factor: Array
-
-
-def _taken(vector: Array, places: _Places | list[Any]) -> Any:
+def _taken(vector: Array, places: Any) -> Any:
     """Entries of a vector in their shape; of a cone with several parts, of each."""
     if isinstance(places, list):
         return [_taken(vector, part) for part in places]
-    return places.factor * vector[places.at]
-
-
-def _places(model: Model, chain: Any, inverse: Any, n: int, m: int) -> dict[str, tuple[int, Any]]:
-    """Where in the solver's (x, z) each named number stands.
-
-    CVXPY's own inverse is applied to the vectors (1, ..., n) and (1, ..., m), and to vectors of ones: each entry that
-    it returns is then its factor times the position from which it was read, and its factor.
-    """
-
-    def back(x: Array, z: Array) -> Any:
-        solved = SimpleNamespace(x=x, z=z, status="Solved", obj_val=0.0, solve_time=0.0, iterations=0)
-        return chain.invert(solved, inverse)
-
-    numbered = back(np.arange(1.0, n + 1.0), np.arange(1.0, m + 1.0))
-    ones = back(np.ones(n), np.ones(m))
-    found: dict[str, tuple[int, Any]] = {}
-    for name, v in model.variables.items():
-        found[name] = 0, _places_of(numbered.primal_vars[v.id], ones.primal_vars[v.id])
-    for name, c in model.constraints.items():
-        found[name] = 1, _places_of(numbered.dual_vars[c.id], ones.dual_vars[c.id])
-    return found
-
-
-def _places_of(numbered: Any, ones: Any) -> _Places | list[Any]:
-    """The places that are read off what became of positions, and of ones."""
-    if isinstance(numbered, list):
-        return [_places_of(*parts) for parts in zip(numbered, ones, strict=True)]
-    product, factor = (np.asarray(dense(each), dtype=np.float64) for each in (numbered, ones))
-    used = factor != 0.0
-    position = np.where(used, product / np.where(used, factor, 1.0), 1.0)
-    return _Places(position.round().astype(np.int64) - 1, factor)
+    found = places.factor * vector[places.at]
+    return found.sum(axis=0) if np.iscomplexobj(found) else found

@@ -474,6 +474,49 @@ def test_a_sweep_reads_variables_that_are_fewer_numbers_than_entries(attribute):
         assert solution.numbers["sum"] == pytest.approx(float(rows[0].dual_value), abs=1e-6)
 
 
+PATTERN = [(0, 1), (1, 0)]
+LEAVES = {
+    "nonneg": {"nonneg": True},
+    "nonpos": {"nonpos": True},
+    "neg": {"neg": True},
+    "box": {"bounds": [0, 1]},
+    "upper": {"bounds": [None, 1]},
+    "arrays": {"bounds": [np.array([[-np.inf, -1], [0, 0]]), np.array([[1, 2], [0.5, np.inf]])]},
+    "moving": {"bounds": [-1, cp.Parameter(name="k")]},
+    "NSD": {"NSD": True},
+    "symmetric box": {"symmetric": True, "bounds": [0, 1]},
+    "diag and nonpos": {"diag": True, "nonpos": True},
+    "sparse box": {"sparsity": PATTERN, "bounds": [0, 1]},
+    "complex": {"complex": True},
+    "imag": {"imag": True},
+    "hermitian": {"hermitian": True},
+}
+
+
+@pytest.mark.filterwarnings("ignore:Reading from a sparse CVXPY expression")
+@pytest.mark.parametrize("kind", LEAVES)
+def test_a_sweep_reads_variables_within_their_bounds(kind):
+    """Before: CVXPY's way back, of which positions were read, moved these into the bounds; nor were there complex."""
+    given = LEAVES[kind]
+    Z = cp.Variable((2, 2), name="Z", **given)
+    k = next((b for b in given.get("bounds", []) if isinstance(b, cp.Parameter)), cp.Parameter(name="k"))
+    target = np.array([[0.6, 0.3], [0.3, 2.0]]) if not Z.is_complex() else np.array([[1 + 2j, 3 - 1j], [0.5j, 2 - 1j]])
+    total = cp.sum(cp.real(Z)) if Z.is_complex() else cp.sum(Z)
+    problem = cp.Problem(
+        cp.Minimize(cp.sum_squares(cp.abs(Z - target) if Z.is_complex() else Z - target)), [total <= k]
+    )
+    found = pc.sweep(problem, {k: [2.0, 1.0, 1.5, 0.8]}, progress=False)
+    assert len(found) == 4
+    for solution, value in zip(found, (2.0, 1.0, 1.5, 0.8), strict=True):
+        assert solution.certificate.passes()
+        k.value = value
+        problem.solve("CLARABEL", tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
+        theirs = Z.value_sparse if Z.attributes["sparsity"] else Z.value
+        theirs = theirs.toarray() if hasattr(theirs, "toarray") else theirs
+        assert solution.value == pytest.approx(problem.value, abs=1e-8)
+        np.testing.assert_allclose(solution.variables["Z"], theirs, atol=1e-4)
+
+
 def test_a_sweep_says_which_parameters_stand_in_a_matrix(gaussians, svm):
     found = sweep(Stretched(*gaussians(20, 2, seed=1)), C=[0.5, 1.0], stretch=1.0, more=[1.0, 2.0])
     assert found.recompiled == found[:1].recompiled == ("stretch", "more")

@@ -12,25 +12,22 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.common.checks import Array
+from paretoclf.common.checks import Array, Index
 from paretoclf.common.errors import InputError
 from paretoclf.engine.reduction.program import Reading
 from paretoclf.solve.models.model import Model, dense
 
-#: Attributes of variables that CVXPY compiles to fewer numbers than entries.
-_FEWER = ("diag", "symmetric", "sparsity", "PSD", "NSD")
+#: Attributes of variables that CVXPY does not compile to one number for each entry.
+_OTHER = ("diag", "symmetric", "sparsity", "PSD", "NSD", "complex", "imag", "hermitian")
 
 
 def readings_of_variables(model: Model, tensors: Any, chain: Any, inverse: Any) -> dict[str, Reading]:
     """Where the entries of each variable stand in x."""
     n, m = tensors.x.size, tensors.constr_size
-    renamed, found = chain.compose_var_id_map(), {}
-    for name, variable in model.variables.items():
-        own = [tensors.var_id_to_col[i] for i in renamed.get(variable.id, [variable.id]) if i in tensors.var_id_to_col]
-        if not any(variable.attributes[kind] for kind in _FEWER) and len(own) == 1:
-            # CVXPY's way back moves values into the bounds of the variable; it stands there column by column.
-            place = own[0] + np.arange(variable.size).reshape(variable.shape, order="F").ravel()
-            found[name] = Reading(tuple(variable.shape), place, np.ones(variable.size))
+    found = {
+        name: Reading(tuple(model.variables[name].shape), place.ravel(), np.ones(place.size))
+        for name, place in whole_variables(model, tensors, chain).items()
+    }
     others = {name: variable for name, variable in model.variables.items() if name not in found}
     if others:
         found |= readings(others, lambda x: _inverted(chain, inverse, x, np.zeros(m)).primal_vars, n)
@@ -38,6 +35,19 @@ def readings_of_variables(model: Model, tensors: Any, chain: Any, inverse: Any) 
         if name not in found:
             raise InputError(f"variable {name} must stand entry by entry in the program that CVXPY compiles")
     return {name: found[name] for name in model.variables}
+
+
+def whole_variables(model: Model, tensors: Any, chain: Any) -> dict[str, Index]:
+    """Where the entries of variables stand in x that have as many numbers there: column by column, in their shape.
+
+    CVXPY's way back does not tell: it moves values into the bounds of the variable.
+    """
+    renamed, found = chain.compose_var_id_map(), {}
+    for name, variable in model.variables.items():
+        own = [tensors.var_id_to_col[i] for i in renamed.get(variable.id, [variable.id]) if i in tensors.var_id_to_col]
+        if not any(variable.attributes[kind] for kind in _OTHER) and len(own) == 1:
+            found[name] = own[0] + np.arange(variable.size).reshape(variable.shape, order="F")
+    return found
 
 
 def readings_of_constraints(model: Model, chain: Any, inverse: Any, n: int, m: int) -> dict[str, Reading]:
