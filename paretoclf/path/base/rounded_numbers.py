@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from paretoclf.common.tolerances import AFFINE
 from paretoclf.engine.reduction.program import between
 
 
@@ -34,6 +35,8 @@ def _rounded_towards(last: float, number: float) -> float:
         return number
     unit = 10.0 ** (math.floor(math.log10(abs(number))) - 5)
     rises = last > number
-    units = math.ceil(number / unit) if rises else math.floor(number / unit)
-    rounded = float(f"{units * unit:.6g}")  # the double that these digits are
+    units = number / unit
+    if abs(units - round(units)) > AFFINE * abs(units):  # else these digits are the number, but for rounding
+        units = math.ceil(units) if rises else math.floor(units)
+    rounded = float(f"{round(units) * unit:.6g}")  # the double that these digits are
     return min(last, rounded) if rises else max(last, rounded)

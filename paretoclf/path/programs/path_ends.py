@@ -98,7 +98,8 @@ def _elsewhere(line: ProgramLine, parameters: Sequence[Mapping[str, Any]]) -> st
         except InputError:
             return "nor is there one at stop"
         found = follow(reduced.problem, progress=False)
-        begins = math.ceil(1e6 * (1.0 - float(found.t[-1]) - AFFINE)) / 1e6  # no earlier, in the digits that are shown
+        first = 1.0 - float(found.t[-1])
+        begins = math.ceil(1e6 * (first - AFFINE)) / 1e6  # no earlier, in the digits that are shown
         if (
             found.segments
             and begins > 0.0
@@ -106,7 +107,7 @@ def _elsewhere(line: ProgramLine, parameters: Sequence[Mapping[str, Any]]) -> st
         ):
             from paretoclf.path.base.rounded_numbers import numbers_at  # few paths are refused
 
-            numbers = those(numbers_at(begins, *parameters))
+            numbers = those(numbers_at(first, *parameters))
             return f"there is one from t = {begins:.6g} on{numbers}: start there"
         none = found.status in ("infeasible", "unbounded") and not found.segments
         if none and _refutes(reduced.program, found.status, ray_of(reduced, found), 0.0):
