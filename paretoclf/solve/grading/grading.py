@@ -289,8 +289,8 @@ def _of_numbers(problem: cp.Problem, values: Any, duals: Mapping[Any, Any] | Non
             _solve(own, **conic_settings("reference"))
         except cp.SolverError as error:
             refuse_not_convex(model)
-            words = f"CLARABEL finds no solution of the problem itself: {error} {no_slater_point(model)}"
-            raise SolveError(words.rstrip()) from None
+            words = f"CLARABEL finds no solution of the problem itself: {error} {no_slater_point(model)}".rstrip()
+            raise SolveError(f"{words} verify(problem, values) judges values without a solution beside them") from None
         reference = {name: held(part) for name, part in (*model.variables.items(), *model.constraints.items())}
         solved = certify_problem(own, tol)
         if solved.certificate is None or any(reference[name] is None for name in model.variables):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
-from paretoclf.common.errors import InputError
+from paretoclf.common.errors import InputError, SolveError
 from paretoclf.solve.duals.weak_duality import judged, weak_duality
 
 TOL = 1e-6
@@ -43,6 +43,21 @@ def test_feasible_points_bound_the_value_on_both_sides():
     )
     assert repr(found) == str(found) == found.sentence
     assert found.primal.status == "not optimal"
+
+
+def test_feasible_points_bound_the_value_where_the_solver_fails_on_the_problem():
+    """exp(-x) with x^2 / y <= 0: (0, 1) is feasible, and by hand 0 is the dual's value at multipliers of 0."""
+    x, y = cp.Variable(name="x"), cp.Variable(name="y")
+    problem = cp.Problem(cp.Minimize(cp.exp(-x)), [(cp.quad_over_lin(x, y) <= 0).set_label("ratio")])
+    multipliers = {"lambda_ratio": 1.0, "y_1": 0.0, "y_2a": 0.0, "y_2b": 0.0}
+    found = pc.dual(problem).bound({"x": 0, "y": 1}, multipliers)
+    assert (found.primal_value, found.dual_value, found.gap) == pytest.approx((1, 0, 1))
+    assert found.primal_feasible
+    assert found.dual_feasible
+    assert not pc.dual(problem).bound({"x": 1, "y": 1}, multipliers).primal_feasible
+    with pytest.raises(SolveError, match=r"itself: .* verify\(problem, values\) judges values without a solution"):
+        pc.grade(problem, {"x": 0, "y": 1})
+    assert pc.verify(problem, {"x": 0, "y": 1}).certificate.primal_residual == 0
 
 
 def test_a_pair_without_a_gap_is_optimal():
