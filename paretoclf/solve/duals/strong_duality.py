@@ -13,6 +13,7 @@ from paretoclf.solve.duals.construction.tree import Occurrence
 from paretoclf.solve.judging.cone_proof import ProblemProof
 from paretoclf.solve.judging.given_values import kept, proved, solved
 from paretoclf.solve.judging.slater import no_slater_point, polyhedral, tightened
+from paretoclf.solve.judging.value_words import told
 from paretoclf.solve.models.lazily import cp
 from paretoclf.solve.models.model import Model
 
@@ -97,7 +98,7 @@ def _between(proof: ProblemProof) -> str:
     if not np.isfinite([proof.lower, proof.upper]).any():
         return "not bounded by a proof"
     if np.isfinite(proof.lower) and proof.upper - proof.lower <= 1e-5 * (1 + abs(proof.lower)):
-        return f"{proof.lower:.6g}"
+        return told(proof.lower, proof)
     if not np.isfinite(proof.lower):
         return f"at most {proof.upper:.6g}"
     return (

@@ -38,6 +38,7 @@ from paretoclf.solve.grading.written_attributes import written_out
 from paretoclf.solve.judging.cone_proof import ProblemProof, certify_problem, refuse_not_convex
 from paretoclf.solve.judging.primal_and_dual import evaluate, held
 from paretoclf.solve.judging.slater import no_slater_point
+from paretoclf.solve.judging.value_words import told
 from paretoclf.solve.models.attributes import attribute_constraints, bounded_entries
 from paretoclf.solve.models.lazily import cp
 from paretoclf.solve.models.model import Model, conic_settings, dense, having, without_values
@@ -862,9 +863,9 @@ def _of_values(
     if exercise.model.sense * (best - value) > 0.0 and _violation(proof):
         return (
             "infeasible",
-            f"Infeasible: {_violation(proof)}, and the value, {value:.6g}, is better than the best{hint}",
+            f"Infeasible: {_violation(proof)}, and the value, {told(value, proof)}, is better than the best{hint}",
         )
-    return "not optimal", f"Not optimal: the value is {value:.6g}, and {best:.6g} is possible{hint}"
+    return "not optimal", f"Not optimal: the value is {told(value, proof)}, and {told(best, proof)} is possible{hint}"
 
 
 def _is_exact(proof: ProblemProof) -> bool:
@@ -879,7 +880,7 @@ def _wrong_entry(exercise: _Exercise, entry: _Entry, proof: ProblemProof, verdic
     more = f", and {violated}" if violated else ""
     if verdict == "infeasible":
         return f"Infeasible: {entry} {entry.words}; no feasible point has the first{more}"
-    value = f"though the value, {proof.certificate.primal_value:.6g}, is right to {exercise.digits}"
+    value = f"though the value, {told(proof.certificate.primal_value, proof)}, is right to {exercise.digits}"
     return f"Not optimal: {entry} {entry.words}, {value}{more}"
 
 
@@ -887,10 +888,10 @@ def _optimal_in_words(exercise: _Exercise, proof: ProblemProof, values: Mapping[
     """Sentence on right values: optimal, or to how many digits of what, and what they violate."""
     assert proof.certificate is not None
     violated = _violation(proof)
-    value = f"value {proof.certificate.primal_value:.6g}"
+    value = f"value {told(proof.certificate.primal_value, proof)}"
     if violated:
         best = exercise.solved.certificate.primal_value  # type: ignore[union-attr]
-        value = f"{value}, where {best:.6g} is the best; {violated}"
+        value = f"{value}, where {told(best, exercise.solved)} is the best; {violated}"
     of_value = bool(_off(exercise, values))
     how_far = f" to {exercise.digits}{' of the value' if of_value else ''}" if of_value or violated else ""
     return f"the values are optimal{how_far} ({value})"
@@ -899,8 +900,8 @@ def _optimal_in_words(exercise: _Exercise, proof: ProblemProof, values: Mapping[
 def _as_they_stand(proof: ProblemProof) -> str:
     """The value of rounded numbers, and what they violate."""
     assert proof.certificate is not None
-    violated = _violation(proof)
-    return f"as they stand, the value is {proof.certificate.primal_value:.6g}{f' and {violated}' if violated else ''}"
+    violated, value = _violation(proof), told(proof.certificate.primal_value, proof)
+    return f"as they stand, the value is {value}{f' and {violated}' if violated else ''}"
 
 
 def _violation(proof: ProblemProof) -> str:

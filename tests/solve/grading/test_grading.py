@@ -433,6 +433,17 @@ def plants():
     return cp.Problem(cp.Maximize(3 * doors + 5 * windows), constraints)
 
 
+def test_a_value_that_is_0_but_for_rounding_is_0():
+    """(0.1 + 0.2 - x)^2 is 3e-33 at x = 0.3 in doubles, and 1e6 x - 3e5 is 6e-11 at 0.1 + 0.2; 4e-4 is no rounding."""
+    z = cp.Variable(name="z")
+    low = (z >= 0.3).set_label("low")
+    square = cp.Problem(cp.Minimize(cp.square(z - (0.1 + 0.2))), [low])
+    far = cp.Problem(cp.Minimize(1e6 * z - 3e5), [low])
+    assert str(pc.grade(square, {"z": 0.3})) == "Right: the values are optimal (value 0)."
+    assert str(pc.grade(square, {"z": 0.32})) == "Not optimal: the value is 0.0004, and 0 is possible."
+    assert str(pc.grade(far, {"z": 0.1 + 0.2})) == "Right: the values are optimal (value 0)."
+
+
 def test_room_with_a_multiplier_is_told_of_a_point_that_is_not_optimal():
     """At (4, 3) two windows of plant 2 are not used, so that it has 12 - 2 * 3 to spare."""
     corner, duals = {"doors": 4, "windows": 3}, {"plant1": 0, "plant2": 1, "plant3": 1}
