@@ -12,7 +12,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from paretoclf.checking.engine_points import engine_points
-from paretoclf.checking.multipliers import OPPOSITE, dual_error
+from paretoclf.checking.multiplier_signs import Signs, sign_advice, signs_of_given
+from paretoclf.checking.multipliers import dual_error
 from paretoclf.checking.of_problem import judge_problem
 from paretoclf.checking.program_claims import CLAIMS, judge_ray
 from paretoclf.checking.program_solutions import labelled, read_point
@@ -75,16 +76,18 @@ def judge_point(qp: QP, x: Any, y: Any, tol: float) -> ProblemProof:
     words = _said_of(missing, qp)
     if error <= tol:
         words = f"The multipliers hold to {error:.1e} of their terms. {words}".rstrip()
-    if error > tol and _dual_error(qp, point, {name: -value for name, value in multipliers.items()}) <= tol:
-        words = f"{OPPOSITE}: OSQP's sign is meant, positive where an upper side holds. {words}".rstrip()
-    return proof.with_multipliers(error, f"{_wrong_sign(qp, own, missing, tol)} {words}".strip())
+    signs = signs_of_given(y)
+    if error > tol:
+        advice = sign_advice(qp, signs, multipliers, lambda others: _dual_error(qp, point, others) <= tol)
+        words = f"{advice} {words}".strip()
+    return proof.with_multipliers(error, f"{_wrong_sign(qp, own, missing, tol, signs)} {words}".strip())
 
 
 def _judged_evidence(qp: QP, claim: str, given: Any, tol: float) -> ProblemProof:
     """Judge somebody's proof that there is no solution: multipliers of rows, or a ray."""
     if claim == "infeasible":
         given = labelled(given)
-        if wrong := _wrong_sign(qp, _entries(given, qp, 1), [], tol):
+        if wrong := _wrong_sign(qp, _entries(given, qp, 1), [], tol, Signs()):
             return ProblemProof(
                 "not optimal", -np.inf, np.inf, words=f"The multipliers prove nothing. {wrong}", tol=tol
             )
@@ -114,15 +117,16 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join([*names[:3], *[f"... ({len(names)} in all)"] * (len(names) > 3)])
 
 
-def _wrong_sign(qp: QP, y: Array, missing: Sequence[int], tol: float) -> str:
+def _wrong_sign(qp: QP, y: Array, missing: Sequence[int], tol: float, signs: Signs) -> str:
     """Name the multiplier whose sign is most wrong, of those that were given of rows with one side."""
     wrong = np.where(qp.above & ~qp.below, -y, np.where(qp.below & ~qp.above, y, 0.0))
     wrong[list(missing)] = 0.0
     row = int(np.argmax(wrong)) if wrong.size else 0
     if not wrong.size or wrong[row] <= tol * (1.0 + float(np.abs(y).max())):
         return ""
-    sign, other = ("negative", "lower") if qp.above[row] else ("positive", "upper")
-    return f"The multiplier of {qp.row(row)} is {y[row]:.6g} and must not be {sign}: the row has no {other} side."
+    other = "lower" if qp.above[row] else "upper"
+    sign = signs.word(is_positive=not qp.above[row])
+    return f"{signs.named(qp.row(row), y[row])} and must not be {sign}: the row has no {other} side."
 
 
 def _missing(qp: QP, given: Mapping[str, Array]) -> list[int]:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from paretoclf.checking.multiplier_signs import SignedMultipliers, Signs
 from paretoclf.checking.printed_solutions import PrintedSolution, printed_solution
 from paretoclf.common.checks import Array, number_from_text, real_array
 from paretoclf.common.errors import InputError
@@ -84,7 +85,7 @@ def _of_printed(found: PrintedSolution, qp: QP) -> Named:
     for name, cost in found.reduced_costs.items():
         if f"bound of {name}" in known:
             duals[f"bound of {name}"] = sign * cost
-    return values, duals
+    return values, SignedMultipliers(duals, Signs(price=True, factor=sign))
 
 
 def _has_its_sense(found: PrintedSolution, values: Mapping[str, float], qp: QP) -> bool:
@@ -134,7 +135,7 @@ def _of_table(text: str, qp: QP) -> Named:
             f"solution must have a number for each variable, got none for {missing[0]!r:.100}: where variables that "
             f"are 0 are left out, a line '{OTHERS},0' says so"
         )
-    return {**values, **dict.fromkeys(missing, rest or 0.0)}, duals
+    return {**values, **dict.fromkeys(missing, rest or 0.0)}, SignedMultipliers(duals, columns.signs(qp))
 
 
 def _put_once(own: dict[str, float], name: str, number: float | None) -> None:
@@ -165,6 +166,7 @@ class _TableColumns:
     value: int = 1
     multiplier: int | None = None
     price: bool = False
+    header: str = ""
 
     @classmethod
     def of(cls, header: Sequence[str]) -> _TableColumns:
@@ -183,7 +185,14 @@ class _TableColumns:
                 f"(derivatives of the value, as solvers print them), got {','.join(header)!r:.100}"
             )
         multiplier = multipliers[0] if multipliers else None
-        return cls(len(header), names[0], values[0], multiplier, multipliers != [] and words[multipliers[0]] in _PRICES)
+        if multiplier is None:
+            return cls(len(header), names[0], values[0])
+        is_price = words[multiplier] in _PRICES
+        return cls(len(header), names[0], values[0], multiplier, is_price, header[multiplier].strip())
+
+    def signs(self, qp: QP) -> Signs:
+        """Signs that the multipliers have in the table."""
+        return Signs(self.header, self.price, -float(qp.sense) if self.price else 1.0)
 
     def cells(self, row: Sequence[str], qp: QP) -> tuple[str, float | None, float | None]:
         """Name, value and multiplier of a row; None where there is none."""
@@ -196,8 +205,8 @@ class _TableColumns:
         value, multiplier = (
             _needed(row, k) if k is not None and row[k].strip() else None for k in (self.value, self.multiplier)
         )
-        if self.price and multiplier is not None:
-            multiplier *= -qp.sense
+        if multiplier is not None:
+            multiplier *= self.signs(qp).factor
         return name, value, multiplier
 
 

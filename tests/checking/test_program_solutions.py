@@ -212,6 +212,38 @@ def test_a_file_of_solvers_signs_has_them_read_where_its_column_says_price(tmp_p
     assert pc.verify(qp, file).passes()
 
 
+@pytest.mark.parametrize(
+    ("header", "flipped", "number", "meant", "change"),
+    [
+        ("price", "all", "2 and must not be positive", "rates of the value, as solvers print them", "dual"),
+        ("marginal", "all", "2 and must not be positive", "rates of the value, as solvers print them", "dual"),
+        ("dual", "all", "-2 and must not be negative", "OSQP's sign is meant, positive where an upper side", "price"),
+        ("price", "rows", "2 and must not be positive", "rates of the value, as solvers print them", "the rows"),
+        ("price", "bounds", "-1 and must not be negative", "rates of the value", "the bounds of variables"),
+    ],
+)
+def test_the_advice_on_signs_names_the_column_and_a_change_that_works(tmp_path, header, flipped, number, meant, change):
+    """Prices of the rows are -2 and -1, and W has a reduced cost of 1: all as solvers print them."""
+    qp = pc.QP.from_file(STORED / "goods_min.lp")
+    given = -1 if header == "dual" else 1
+
+    def write(rows, bounds, header):
+        lines = f"X,1,\nY,5,{-0.5 * bounds}\nZ,0.5,\nW,0,{bounds}\nBUDGET,,{-2 * rows}\nTIE,,{-rows}\nNEED,,0\n"
+        (tmp_path / "table.csv").write_text(f"name,value,{header}\n{lines}")
+        return pc.verify(qp, tmp_path / "table.csv")
+
+    turn = {"rows": -1 if flipped != "bounds" else 1, "bounds": -1 if flipped != "rows" else 1}
+    assert write(given, given, header).passes()
+    said = write(given * turn["rows"], given * turn["bounds"], header).explain()
+    assert f"in the column `{header}` is {number}" in said
+    assert f"Column `{header}`: {meant}" in said
+    if flipped == "all":
+        assert f"With the opposite sign they are right: under the header `{change}` as they stand." in said
+        assert write(-given, -given, change).passes()
+    else:
+        assert f"With the opposite sign of those of {change} they are right" in said
+
+
 def test_tables_and_series_of_pandas_are_read_by_their_names(goods):
     """A Series was taken for an array, whatever its labels said."""
     pandas = pytest.importorskip("pandas")
