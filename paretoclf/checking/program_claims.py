@@ -7,13 +7,16 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from paretoclf.checking.of_problem import judge_problem
 from paretoclf.common.checks import Array
 from paretoclf.path.sensitivity.conflict import conflict
 from paretoclf.problem.qp import QP
 from paretoclf.solve.judging.cone_proof import ProblemProof
-from paretoclf.solve.models.model import conic_settings
+from paretoclf.solve.judging.given_values import solved
+from paretoclf.solve.judging.unbounded import linear_ray
+from paretoclf.solve.models.lazily import cp
 from paretoclf.solve.sources.array_line import problem_of
 
 #: Variables of a point that are told.
@@ -28,14 +31,16 @@ def judge_infeasible(qp: QP, tol: float) -> ProblemProof:
     >>> import paretoclf as pc
     >>> from paretoclf.checking.program_claims import judge_infeasible
     >>> print(judge_infeasible(pc.QP(None, [1.0], [[1.0], [2.0]], [3.0, 0.0], [9.0, 4.0]), 1e-8).explain())
-    Infeasible, proved: no point satisfies y[1] (upper bound) and y[0] (lower bound) together.
+    Infeasible, proved: no point satisfies y[1] (upper bound) and y[0] (lower bound) together (multipliers 0.5 and 1).
     """
     found = conflict(qp)
     if not len(found):
         words = f"Not infeasible: a point satisfies all rows, {_told(found.point)}."
         return ProblemProof("not optimal", -np.inf, np.inf, words=words, tol=tol)
     blame = {row.name: row.multiplier for row in found}
-    words = f"Infeasible, proved: no point satisfies {' and '.join(blame)} together."
+    sizes = [f"{size / max(blame.values()):.4g}" for size in blame.values()]
+    with_them = f" (multipliers {' and '.join(sizes)})" if 1 < len(sizes) <= SHOWN else ""
+    words = f"Infeasible, proved: no point satisfies {' and '.join(blame)} together{with_them}."
     none = qp.sense * np.inf
     return ProblemProof("infeasible", none, none, blame=blame, words=words, tol=tol)
 
@@ -50,11 +55,18 @@ def judge_unbounded(qp: QP, tol: float) -> ProblemProof:
     >>> [judge_unbounded(pc.QP(None, [cost], [[1.0]], [3.0]), 1e-8).status for cost in (-1.0, 1.0)]
     ['unbounded', 'not optimal']
     """
+    ray = _ray(qp)
+    if ray is not None:
+        proof = judge_ray(qp, ray, tol)
+        if proof.status == "unbounded" or proof.blame:
+            return proof
     if len(conflict(qp)):
         return replace(judge_infeasible(qp, tol), status="not optimal")
-    problem = problem_of(qp, {})
-    problem.solve(solver="CLARABEL", **conic_settings("reference"))
-    proof = judge_problem(problem, tol)
+    try:
+        proof = judge_problem(solved(problem_of(qp, {})), tol)
+    except cp.SolverError:
+        words = "Neither a ray is found nor, by the solver, a bound."
+        return ProblemProof("undecided", -np.inf, np.inf, words=words, tol=tol)
     if proof.certificate is None:  # there is a point
         return replace(proof, words=proof.words.replace(" if feasible", ""))
     bound = proof.lower if qp.sense > 0 else proof.upper
@@ -93,10 +105,26 @@ def judge_ray(qp: QP, ray: Array, tol: float) -> ProblemProof:
         return replace(judge_infeasible(qp, tol), status="not optimal")
     moves = "rises" if qp.maximise else "falls"
     words = (
-        f"Unbounded, proved by the ray: a point satisfies all rows, {_told(found.point)}, and from there the objective "
-        f"{moves} by {fall:.4g} a step, while rows are kept to {float(beyond.max(initial=0.0)):.1e} a step."
+        f"Unbounded, proved by the ray{_entries_of(qp, ray)}: a point satisfies all rows, {_told(found.point)}, and "
+        f"from there the objective {moves} by {fall:.4g} a step, while rows are kept to "
+        f"{float(beyond.max(initial=0.0)):.1e} a step."
     )
     return ProblemProof("unbounded", -np.inf, np.inf, words=words, tol=tol)
+
+
+def _ray(qp: QP) -> Array | None:
+    """A direction in which HiGHS says that the objective has no bound."""
+    A = sp.csr_array(qp.A)
+    above, below = np.isfinite(qp.u), np.isfinite(qp.l)
+    return linear_ray(qp.P, qp.sense * qp.q, A[above & below], sp.vstack([A[above & ~below], -A[below & ~above]]))
+
+
+def _entries_of(qp: QP, ray: Array) -> str:
+    """A ray of few entries in words."""
+    if qp.names is not None:
+        moving = [f"{qp.names[0][k]} = {ray[k]:.10g}" for k in np.flatnonzero(ray)]
+        return f" {', '.join(moving)}" if len(moving) <= SHOWN else ""
+    return f" d = [{', '.join(f'{entry:.10g}' for entry in ray)}]" if ray.size <= SHOWN else ""
 
 
 def _told(point: Mapping[str, Any]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from types import SimpleNamespace
 
+import cvxpy as cp
 import numpy as np
 import pytest
 from scipy.optimize import linprog
@@ -129,3 +130,30 @@ def test_a_point_of_a_program_without_an_optimum_is_told_why_by_the_names_of_its
         assert words in pc.verify(rising, "unbounded", ray).explain()
     bent = pc.QP(np.diag([1.0, 0.0]), [-1.0, 0.0])
     assert "the objective bends along it" in pc.verify(bent, "unbounded", [1.0, 0.0]).explain()
+
+
+def test_a_ray_of_a_quadratic_program_is_found_and_told():
+    """Closed form: the objective is x[1]^2 / 2 + x[0] - x[1], and nothing holds x[0] from below."""
+    inf = np.inf
+    qp = pc.QP(np.diag([0.0, 1]), [1.0, -1], [[0.0, 2], [0, 0], [2, 2]], [-inf, -3, -inf], [4, inf, 2])
+    found = pc.verify(qp, "unbounded")
+    assert (found.status, "proved by the ray d = [-1, 0]:" in found.explain()) == ("unbounded", True)
+    x = cp.Variable(2, name="x")
+    problem = cp.Problem(cp.Minimize(cp.square(x[1]) + x[0] - x[1]), [x[1] <= 2, cp.sum(x) <= 1])
+    found = pc.verify(problem, "unbounded")
+    assert (found.status, "The ray is x = [-1, 0]." in found.explain()) == ("unbounded", True)
+    named = pc.QP(None, [-1.0, 0], [[1.0, -1]], [0], [0], names=(("a", "b"), ("r",)))
+    assert "proved by the ray a = 1, b = 1:" in pc.verify(named, "unbounded").explain()
+
+
+def test_where_the_solver_fails_there_is_a_verdict():
+    """Strictly convex: its optimum is (0.2, 1.4)."""
+    inf = np.inf
+    qp = pc.QP(np.eye(2), [0.0, -1], [[2.0, 1], [-1, 1], [-1, -2], [2, -2]], [-inf, -1, -3, -inf], [2, inf, -3, inf])
+    assert pc.verify(qp, "unbounded").explain() == "Not unbounded: the optimal value lies in [-0.4, -0.4]."
+
+
+def test_multipliers_of_a_contradiction_are_told():
+    """Twice the first row is beside the second: 2x >= 6 and 2x <= 4."""
+    qp = pc.QP(None, [1.0], [[1.0], [2.0]], [3.0, -np.inf], [np.inf, 4.0])
+    assert pc.verify(qp, "infeasible").explain().endswith("together (multipliers 0.5 and 1).")

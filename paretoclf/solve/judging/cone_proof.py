@@ -20,10 +20,9 @@ from paretoclf.proof.cones.cone_judge import (
     ConeProgram,
     chosen_multipliers,
     cone_bounds,
-    has_ray,
     infeasibility,
 )
-from paretoclf.proof.cones.cone_kinds import Cone, project
+from paretoclf.proof.cones.cone_kinds import Cone
 from paretoclf.proof.cones.implied_bounds import implied_box
 from paretoclf.proof.verdicts.certificate import Certificate
 from paretoclf.proof.verdicts.evidence import Condition, DualityTable, Judged, judge
@@ -220,7 +219,12 @@ def certify_problem(
     infeasible = compiled.status in (cp.INFEASIBLE, cp.INFEASIBLE_INACCURATE)
     if infeasible or compiled.status in (cp.UNBOUNDED, cp.UNBOUNDED_INACCURATE):
         infeasible = infeasible or _without_points(model)  # with a ray besides, a solver may say either
-        claim = _infeasible(_contradiction(model)) if infeasible else _unbounded(compiled, model.sense)
+        if infeasible:
+            claim = _infeasible(_contradiction(model))
+        else:
+            from paretoclf.solve.judging.unbounded import of_ray  # most problems have an optimum
+
+            claim = of_ray(compiled, model)
         if claim.status != "undecided" or any(held(variable) is None for variable in model.variables.values()):
             return _in_their_sense(claim, model.sense) if infeasible else claim
         # Not proved: what the problem holds may still be. Numbers of such a claim are a ray, and no point.
@@ -701,24 +705,3 @@ def _infeasible(compiled: CompiledCone | None) -> ProblemProof:
         f"none of these satisfies {' and '.join(share)} together."
     )
     return ProblemProof("undecided", -np.inf, np.inf, blame=share, words=words)
-
-
-def _unbounded(compiled: CompiledCone, sense: int) -> ProblemProof:
-    """A ray along which the objective falls, and how nearly it stays in the cones; not a proof of feasibility."""
-    side, moves = ("below", "falls") if sense > 0 else ("above", "rises")
-    program, d = compiled.program, compiled.x
-    fall = -float(program.q @ d)
-    if not fall > 0:
-        return _not_proved("unbounded")
-    d = d / fall
-    s = -(program.A @ d)
-    off = [float(np.abs(program.P @ d).max(initial=0.0)), float(np.abs(s - project(s, program.cones)).max(initial=0.0))]
-    moving = {name: float(np.abs(d[at]).max(initial=0.0)) for name, at in compiled.columns.items()}
-    along = [name for name, size in sorted(moving.items(), key=lambda kv: -kv[1]) if size > 1e-6 * max(moving.values())]
-    if max(off) > CERTIFY or not has_ray(program, d):
-        return _not_proved("unbounded")
-    words = (
-        f"Unbounded {side} if feasible: along a ray in {', '.join(along)} the objective {moves} by 1 a step, "
-        f"and the constraints are kept to {max(off):.1e}."
-    )
-    return ProblemProof("unbounded", -np.inf, np.inf, words=words)

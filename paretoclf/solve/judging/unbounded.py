@@ -1,0 +1,110 @@
+"""Rays along which an objective has no bound; where all constraints are linear, from a linear program of its own.
+
+A solver's status says that there is a ray, and its last iterate is only near one. Where all constraints are linear the
+rays are a polyhedron, and a vertex of it has few digits.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.optimize import linprog
+
+from paretoclf.common.checks import Array
+from paretoclf.common.tolerances import CERTIFY
+from paretoclf.proof.cones.cone_judge import has_ray
+from paretoclf.proof.cones.cone_kinds import project
+from paretoclf.solve.judging.cone_proof import CompiledCone, ProblemProof
+from paretoclf.solve.models.model import Model
+
+#: Entries of a ray that are told.
+_SHOWN = 6
+
+
+def linear_ray(P: Any, q: Array, equations: Any, above: Any) -> Array | None:
+    r"""Direction along which a program falls by 1 a step for ever; None where HiGHS finds none.
+
+    Of all d with :math:`Pd=0`, :math:`q^\top d=-1`, ``equations @ d == 0`` and ``above @ d <= 0`` it is one with the
+    least sum of sizes. It is not proved: whoever takes it has it judged.
+
+    Parameters
+    ----------
+    P : sparse array of shape (n, n)
+    q : array of shape (n,)
+    equations, above : sparse array of shape (k, n)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import scipy.sparse as sp
+    >>> from paretoclf.solve.judging.unbounded import linear_ray
+    >>> none = sp.csr_array((0, 2))
+    >>> linear_ray(sp.diags_array([0.0, 1.0]), np.array([2.0, -1.0]), none, none).tolist()
+    [-0.5, 0.0]
+    >>> linear_ray(sp.eye_array(2), np.array([2.0, -1.0]), none, none) is None
+    True
+    """
+    flat = sp.vstack([sp.csr_array(P), sp.csr_array(equations), sp.csr_array(q.reshape(1, -1))], format="csr")
+    used = np.diff(flat.indptr) > 0
+    used[-1] = True
+    sides = np.zeros(flat.shape[0])
+    sides[-1] = -1.0
+    flat, above = flat[used], sp.csr_array(above)
+    found = linprog(
+        np.ones(2 * q.size),
+        A_ub=sp.hstack([above, -above]) if above.shape[0] else None,
+        b_ub=np.zeros(above.shape[0]) if above.shape[0] else None,
+        A_eq=sp.hstack([flat, -flat]),
+        b_eq=sides[used],
+        method="highs",
+    )
+    return None if found.x is None else found.x[: q.size] - found.x[q.size :] + 0.0
+
+
+def of_ray(compiled: CompiledCone, model: Model) -> ProblemProof:
+    """A ray along which the objective falls, and how nearly it stays in the cones; not a proof of feasibility."""
+    side, moves = ("below", "falls") if model.sense > 0 else ("above", "rises")
+    not_proved = "The solver says unbounded, which is not proved."
+    undecided = ProblemProof("undecided", -np.inf, np.inf, words=not_proved)
+    program, d = compiled.program, _ray(compiled)
+    fall = -float(program.q @ d)
+    if not fall > 0:
+        return undecided
+    d = d / fall
+    s = -(program.A @ d)
+    off = [float(np.abs(program.P @ d).max(initial=0.0)), float(np.abs(s - project(s, program.cones)).max(initial=0.0))]
+    moving = {name: float(np.abs(d[at]).max(initial=0.0)) for name, at in compiled.columns.items()}
+    along = [name for name, size in sorted(moving.items(), key=lambda kv: -kv[1]) if size > 1e-6 * max(moving.values())]
+    if max(off) > CERTIFY or not has_ray(program, d):
+        return undecided
+    words = (
+        f"Unbounded {side} if feasible: along a ray in {', '.join(along)} the objective {moves} by 1 a step, "
+        f"and the constraints are kept to {max(off):.1e}.{_entries(compiled, d, model)}"
+    )
+    return ProblemProof("unbounded", -np.inf, np.inf, words=words)
+
+
+def _ray(compiled: CompiledCone) -> Array:
+    """The solver's ray, or where all constraints are linear and there is one, a vertex."""
+    program = compiled.program
+    kinds = np.repeat([cone.kind for cone in program.cones], [cone.size for cone in program.cones])
+    if not np.isin(kinds, ("zero", "nonnegative")).all():
+        return compiled.x
+    A = sp.csr_array(program.A)
+    found = linear_ray(program.P, program.q, A[kinds == "zero"], A[kinds == "nonnegative"])
+    return compiled.x if found is None else found
+
+
+def _entries(compiled: CompiledCone, d: Array, model: Model) -> str:
+    """A ray of few entries in words, where all variables are numbers or vectors."""
+    parts = [(name, d[at], model.variables[name].shape) for name, at in compiled.columns.items()]
+    few = sum(part.size for _, part, _ in parts) <= _SHOWN
+    if not few or any(len(shape) > 1 or part.size != np.prod(shape) for _, part, shape in parts):
+        return ""
+    told = [
+        f"{name} = " + (f"{part.item():.10g}" if not shape else f"[{', '.join(f'{each:.10g}' for each in part)}]")
+        for name, part, shape in parts
+    ]
+    return f" The ray is {', '.join(told)}."
