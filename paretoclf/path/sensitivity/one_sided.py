@@ -195,7 +195,7 @@ def _is_rounding(path: ProblemPath, piece: int) -> bool:
 
 
 def _bend(rates: Array, length: float) -> float:
-    """By how much the rate grows from the beginning of the first of some segments to the end of the last."""
+    """Return by how much the rate grows from the beginning of the first of some segments to the end of the last."""
     return float((rates[-1, 1] - rates[0, 0]) / length) + 0.0
 
 

@@ -291,7 +291,7 @@ class Basis:
         return np.asarray(self.inequality & ~self.optimum.rates.is_positive[:, 0])
 
     def rate(self, q: Array, b: Array) -> Within:
-        """How fast the optimal value grows for k movements of the data, q (n, k) and b (m, k): a column."""
+        """Return the rates of the optimal value for k movements of the data, q (n, k) and b (m, k): a column."""
         x, z = self.optimum.x, self.optimum.z
         return times(q.T, x) - times(b.T, z)
 
