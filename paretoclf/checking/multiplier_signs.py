@@ -10,7 +10,6 @@ from paretoclf.checking.multipliers import OPPOSITE
 from paretoclf.common.checks import Array
 from paretoclf.problem.qp import QP
 
-
 #: OSQP's signs in words.
 _OSQP = "OSQP's sign is meant, positive where an upper side holds"
 
