@@ -21,28 +21,42 @@ NONE = ("infeasible", "unbounded")
 #: Verdicts of `grade`, whose sentences say in short what is wrong with numbers that `verify` refutes.
 WRONG = ("infeasible", "not optimal", "wrong multipliers")
 
+#: What stands in place of a verdict on a pair that cannot be judged.
+UNREADABLE = "unreadable"
+
 NAME = "pairs"
 WORDS = "a list of (problem, solution)"
 
 
 def run_pairs(args: argparse.Namespace) -> int:
-    """Judge every pair of a file: 0 if each is optimal, 1 if one is not, 3 if one is undecided and none wrong."""
+    """Judge every pair of a file: 0 if each is optimal, 1 if one is not, 3 if one is undecided and none wrong.
+
+    A pair that cannot be judged hides no other: its row says why, and the status is 2.
+    """
     rows = []
     for name, pair in named(read_list(args.file, "FILE", NAME, WORDS), NAME, WORDS):
         try:
             verdict, why = judged(pair, args.tol)
         except InputError as error:
-            raise InputError(f"{args.file}, pair {name}: {error}") from None
+            verdict, why = UNREADABLE, str(error)
         rows.append({"pair": name, "verdict": verdict, "explanation": why})
-    counts = {verdict: sum(row["verdict"] == verdict for row in rows) for verdict in VERDICTS}
+    if not rows:
+        raise InputError(f"{args.file}: {NAME} must hold at least one (problem, solution), got none")
+    unreadable = [row for row in rows if row["verdict"] == UNREADABLE]
+    verdicts = (UNREADABLE, *VERDICTS) if unreadable else VERDICTS
+    counts = {verdict: sum(row["verdict"] == verdict for row in rows) for verdict in verdicts}
     if args.json:
         print(to_json({"version": pc.__version__, "file": args.file, "counts": counts, "pairs": rows}))
     else:
         width = max((len(row["pair"]) for row in rows), default=0)
         for row in rows:
             print(f"{row['pair']:<{width}}  {row['verdict']:<11}  {row['explanation']}".rstrip())
-        others = [f"{counts[verdict]} {verdict}" for verdict in VERDICTS[:-1] if counts[verdict]]
+        others = [f"{counts[verdict]} {verdict}" for verdict in verdicts[:-1] if counts[verdict]]
         print(", ".join([*others, f"{counts['optimal']} of {len(rows)} optimal"]))
+    if unreadable:
+        first = unreadable[0]
+        several = f"; {len(unreadable)} of {len(rows)} pairs cannot be judged" if len(unreadable) > 1 else ""
+        raise InputError(f"{args.file}, pair {first['pair']}: {first['explanation']}{several}")
     return 1 if counts["not optimal"] else 3 if counts["undecided"] else 0
 
 

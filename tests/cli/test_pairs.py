@@ -112,6 +112,7 @@ def test_the_tolerance_and_another_name(verify):
         ("[(split, 1)]", "pairs", "pair 0: the solution of a cvxpy.Problem must be values by variable"),
         ("{'a': (split, {})}", "pairs", "pair a: values must have all variables, x: x is missing"),
         ("3", "pairs", "pairs must be a list of (problem, solution), or a dict by their names"),
+        ("[]", "pairs", "pairs must hold at least one (problem, solution), got none"),
         ("[]", "others", "FILE must define pairs, a list of (problem, solution), got"),
         ("1 / 0", "pairs", "cannot be loaded: ZeroDivisionError"),
     ],
@@ -121,6 +122,22 @@ def test_what_is_no_list_of_pairs_is_exit_status_2(verify, pairs, name, words):
     assert status == 2
     assert printed.err.startswith("paretoclf: error: ")
     assert words in printed.err
+
+
+def test_a_pair_that_cannot_be_judged_hides_no_other(verify):
+    pairs = f"[(split, {{x: [np.nan, 1]}}), {RIGHT['values']}, {WRONG['values'][0]}]"
+    status, printed = verify(pairs, "--json")
+    found = json.loads(printed.out)
+    assert [row["verdict"] for row in found["pairs"]] == ["unreadable", "optimal", "not optimal"]
+    assert found["counts"] == {"unreadable": 1, "not optimal": 1, "undecided": 0, "optimal": 1}
+    assert status == 2
+    assert "pair 0: values must have finite numbers of shape (2,) for x, got [nan, 1]" in printed.err
+
+
+def test_values_that_are_told_apart_have_digits_that_differ(verify):
+    """At (0.5001, 1.4999) of (x - 1)^2 + (y - 2)^2 over x + y <= 2 the value is 0.5 + 2e-8."""
+    pair = "(cp.Problem(cp.Minimize(cp.sum_squares(x - np.array([1, 2]))), [cp.sum(x) <= 2]), {x: [0.5001, 1.4999]})"
+    assert "Not optimal: the value is 0.50000002, and 0.5 is possible" in verify(f"[{pair}]")[1].out
 
 
 @pytest.mark.parametrize("late", [False, True])

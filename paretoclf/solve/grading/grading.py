@@ -865,7 +865,11 @@ def _of_values(
             "infeasible",
             f"Infeasible: {_violation(proof)}, and the value, {told(value, proof)}, is better than the best{hint}",
         )
-    return "not optimal", f"Not optimal: the value is {told(value, proof)}, and {told(best, proof)} is possible{hint}"
+    best_told, value_told = told(best, proof), told(value, proof)
+    if best_told == value_told:
+        digits = next((k for k in range(6, 17) if f"{value:.{k}g}" != f"{best:.{k}g}"), 16) + 1
+        best_told, value_told = f"{best:.{digits}g}", f"{value:.{digits}g}"
+    return "not optimal", f"Not optimal: the value is {value_told}, and {best_told} is possible{hint}"
 
 
 def _is_exact(proof: ProblemProof) -> bool:
