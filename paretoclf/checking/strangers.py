@@ -37,6 +37,9 @@ from paretoclf.proof.verdicts.proof import Proof
 #: First lambda of the traced path over the largest of the knots: the first solution holds beyond its knot.
 _BEYOND = 2.0
 
+#: A last alpha of lars_path that is less than this share of the first is the rounding of 0.
+_ROUNDING = 1e-13
+
 
 def judge_stranger(
     given: tuple[Any, Any, Any],
@@ -86,8 +89,11 @@ def judge_stranger(
     X = check_matrix(X)
     y = check_vector(y, X.shape[0], "y")
     if is_lars(solutions):
+        positive = options.pop("positive", False) if isinstance(solutions, tuple) else False
+        if not isinstance(positive, bool | np.bool_):
+            raise InputError(f"positive must be True or False, got {positive!r:.100}")
         nothing_else(options, "lars_path")
-        return _lars(X, y, solutions).judged(*how)
+        return _lars(X, y, solutions, bool(positive)).judged(*how)
     of = options.pop("of")
     if of not in R_TABLES:
         raise InputError(f"of must be one of {', '.join(map(repr, R_TABLES))}, got {of!r:.100}")
@@ -141,6 +147,10 @@ def _on_path(path: Traced, given: Any, tol: float, between: bool | None) -> Judg
             f"{', '.join(names + rows)}, or value alone beside it, got {', '.join(map(str, given))}"
         )
     knots = _share_of(path, given[at[0]], None if of_places else at[0])
+    if not of_places and at[0] == "t" and "t" in moving and knots.size and (knots.min() < 0 or knots.max() > 1):
+        ends = " to ".join(f"{float(path.ends[k]['t']):g}" for k in (0, 1))
+        got = np.array2string(real_array(given["t"], "t").ravel(), threshold=6)
+        raise InputError(f"t is the parameter here, from {ends}: got {got:.100}")
     given = {key: given[name] for name, key in keys.items() if name not in at}
     variables = {name: real_array(given[name], name) for name in names if name in given}
     duals = {name: real_array(given[name], name) for name in rows if name in given}
@@ -217,7 +227,7 @@ def _asked(path: Traced, function: Any) -> dict[str, Any]:
     return {"t": t, next(iter(path.program.variables)): np.array(answers)}
 
 
-def _lars(X: Array, y: Array, given: Any) -> StrangersPath:
+def _lars(X: Array, y: Array, given: Any, positive: bool) -> StrangersPath:
     """The lasso of scikit-learn: its objective has 1/(2n), and centring removes an intercept."""
     fitted = not isinstance(given, tuple)
     alphas, coefs = (given.alphas_, given.coef_path_) if fitted else (given[0], given[2])
@@ -226,7 +236,12 @@ def _lars(X: Array, y: Array, given: Any) -> StrangersPath:
     if w.shape != (alphas.size, X.shape[1]):
         raise InputError(f"coefs must have shape ({X.shape[1]}, {alphas.size}), got {w.T.shape}")
     intercept = fitted and bool(given.fit_intercept)
-    nonneg = fitted and bool(given.positive)
+    nonneg = positive or (fitted and bool(given.positive))
+    if np.isfinite(alphas).all() and (np.diff(alphas) > 0).any():
+        got = np.array2string(alphas, threshold=6)
+        raise InputError(f"alphas must fall from knot to knot, as lars_path returns them, got {got:.100}")
+    if alphas.size and abs(alphas[-1]) <= _ROUNDING * alphas[0]:  # of interpolating coefficients it is 0, with noise
+        alphas = np.append(alphas[:-1], 0.0)
     problem, lam = known.lasso(X, y, intercept=intercept, nonneg=nonneg, scale=float(y.size))
     return _from_the_top(problem, lam, alphas, _with_intercept(X, y, w, intercept))
 

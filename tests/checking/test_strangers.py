@@ -398,7 +398,7 @@ def test_bad_calls(soft, tmp_path):
         (lambda: pc.verify(soft, tmp_path / "torn.csv"), "every row must have 2 entries"),
         (lambda: pc.verify(soft, tmp_path / "none.csv"), "none.csv"),
         (lambda: pc.verify(X, Y, (alphas, active, coefs[:2])), r"coefs must have shape \(4, "),
-        (lambda: pc.verify(X, Y, (1 + np.sin(np.arange(alphas.size)), active, coefs)), "lambda must fall or rise"),
+        (lambda: pc.verify(X, Y, (1 + np.sin(np.arange(alphas.size)), active, coefs)), "alphas must fall"),
         (lambda: pc.verify(X, Y[:5], (alphas, active, coefs)), r"y must have shape \(30,\)"),
         (lambda: pc.verify(X, Y, "x.csv", of="glmpath"), "of must be one of 'quantreg', 'glmnet', got 'glmpath'"),
         (lambda: pc.verify(X, Y, 3, of="glmnet"), "solutions must be the name of a CSV file"),
@@ -575,3 +575,37 @@ def test_values_beside_a_path_of_bounds_are_undecided_where_it_knows_no_more():
     assert pc.verify(curve, given).passes()
     with pytest.raises(pc.InputError, match=r"verify\(path, {'t': t, 'value': values}\) judges values"):
         pc.verify(curve, ([0.0, 1.0], np.ones((2, 3))))
+
+
+def test_a_last_alpha_that_is_rounding_is_0():
+    """With more columns than rows the last coefficients interpolate, and their alpha is 0 but for rounding."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(6, 8))
+    y = X[:, 0] - X[:, 1] + rng.normal(size=6)
+    alphas, active, coefs = lars_path(X, y, method="lasso")
+    assert 0.0 < alphas[-1] < 1e-14
+    assert np.allclose(X @ coefs[:, -1], y)
+    assert pc.verify(X, y, (alphas, active, coefs)).passes()
+    assert not pc.verify(X, y, (alphas, active, np.column_stack([coefs[:, :-1], 1.01 * coefs[:, -1]]))).passes()
+
+
+def test_a_path_of_lars_with_signs_and_one_that_rises():
+    """With orthogonal columns coefficients are the positive parts of X'y / n - alpha."""
+    X, y = np.sqrt(3.0) * np.eye(3), np.sqrt(3.0) * np.array([3.0, -2.0, 1.0])
+    alphas = np.array([3.0, 1.0, 0.0])
+    coefs = np.maximum(np.array([3.0, -2.0, 1.0])[:, None] - alphas, 0.0)
+    assert pc.verify(X, y, (alphas, [0, 2], coefs), positive=True).passes()
+    assert not pc.verify(X, y, (alphas, [0, 2], coefs)).passes()
+    with pytest.raises(pc.InputError, match="positive must be True or False, got 1"):
+        pc.verify(X, y, (alphas, [0, 2], coefs), positive=1)
+    with pytest.raises(pc.InputError, match=r"alphas must fall .*, got \[0. 1. 3.\]"):
+        pc.verify(X, y, (alphas[::-1], [0, 2], coefs[:, ::-1]))
+
+
+def test_a_parameter_that_is_called_t_is_meant():
+    x, t = cp.Variable(2, name="x"), cp.Parameter(name="t")
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(x - np.array([1, 2]))), [cp.sum(x) == t])
+    path = pc.trace(problem, {t: 1}, {t: 3})
+    assert pc.verify(path, {"t": [1, 3], "x": [[0, 1], [1, 2]]}).passes()
+    with pytest.raises(pc.InputError, match=r"t is the parameter here, from 1 to 3: got \[0. 1.\]"):
+        pc.verify(path, {"t": [0, 1], "x": [[0, 1], [1, 2]]})
