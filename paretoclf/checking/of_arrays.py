@@ -15,7 +15,7 @@ from paretoclf.checking.engine_points import engine_points
 from paretoclf.checking.multiplier_signs import Signs, sign_advice, signs_of_given
 from paretoclf.checking.multipliers import dual_error
 from paretoclf.checking.of_problem import judge_problem
-from paretoclf.checking.program_claims import CLAIMS, judge_ray
+from paretoclf.checking.program_claims import CLAIMS, claim_of, judge_ray
 from paretoclf.checking.program_solutions import labelled, read_point
 from paretoclf.checking.ray_claims import judge_contradiction
 from paretoclf.common.checks import Array, check_vector
@@ -54,6 +54,7 @@ def judge_point(qp: QP, x: Any, y: Any, tol: float) -> ProblemProof:
             "verify(qp, x, y) needs a point: an array, values by names, a solution file, a result of linprog or OSQP, "
             "'infeasible' or 'unbounded'"
         )
+    x = claim_of(x)
     if isinstance(x, str) and x in CLAIMS:
         return CLAIMS[x](qp, tol) if y is None else _judged_evidence(qp, x, y, tol)
     x, y = read_point(x, y, qp)

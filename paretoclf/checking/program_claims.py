@@ -134,3 +134,13 @@ def _told(point: Mapping[str, Any]) -> str:
 
 #: What may be claimed of a program in place of a point.
 CLAIMS = {"infeasible": judge_infeasible, "unbounded": judge_unbounded}
+
+#: How solvers say the same.
+_SPOKEN = {"primal infeasible": "infeasible", "dual infeasible": "unbounded"}
+
+
+def claim_of(given: Any) -> Any:
+    """A claim as it is named here, whatever its case, and as solvers say it; anything else as it is."""
+    said = given.lower().replace("_", " ") if isinstance(given, str) else ""
+    said = _SPOKEN.get(said, said)
+    return said if said in CLAIMS else given

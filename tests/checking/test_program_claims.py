@@ -157,3 +157,8 @@ def test_multipliers_of_a_contradiction_are_told():
     """Twice the first row is beside the second: 2x >= 6 and 2x <= 4."""
     qp = pc.QP(None, [1.0], [[1.0], [2.0]], [3.0, -np.inf], [np.inf, 4.0])
     assert pc.verify(qp, "infeasible").explain().endswith("together (multipliers 0.5 and 1).")
+
+
+@pytest.mark.parametrize("claim", ["Infeasible", "primal infeasible", "PRIMAL_INFEASIBLE"])
+def test_a_claim_may_be_in_any_case_and_as_solvers_say_it(claim):
+    assert pc.verify(pc.QP(None, [1.0], [[1.0], [1.0]], [3.0, -np.inf], [np.inf, 2.0]), claim).status == "infeasible"
