@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import paretoclf as pc
 from paretoclf.problem.exact_sums import quotient
 from paretoclf.problem.operator import Features, Matrix
 from paretoclf.proof.points.hinge import certify_hinge_precisely, certify_hinges, hinge_value, judge_hinge
@@ -188,3 +189,10 @@ def test_dual_values_are_those_of_feasible_multipliers(intercept, own):
     assert hinge_value(large, np.zeros(8), 1.0) is not None
     close = SoftMargin(np.array([1.0, -1.0]), Features(np.array([[1.0], [-1.0]])), np.full(2, 1e16))
     assert hinge_value(close, np.full(2, 0.5), 0.0) is None  # w = 1: no slack shows, and rounding may be the value
+
+
+def test_the_sample_that_is_told_is_the_one_that_leaves_its_box():
+    """Sample 0 has the same residual, but in complementarity alone: its multiplier is 0."""
+    points = np.array([[-2.0], [-1], [1], [2]])
+    report = pc.verify(points, [-1, -1, 1, 1], [(0.5, 0.5, [0, -0.5, -0.5, 0], 0.0)])
+    assert report.verdict(0) == "not optimal: a multiplier leaves its box (by 1e+00), sample 1"
