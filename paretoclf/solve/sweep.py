@@ -20,7 +20,7 @@ from paretoclf.solve.compiled import Compiled, NotUpdatable
 from paretoclf.solve.formulation import Formulation, found_of, with_clarabel
 from paretoclf.solve.given_problem import GivenProblem, as_formulation
 from paretoclf.solve.judging.given_values import proved
-from paretoclf.solve.models.model import Accuracy, Claim, Form, conic_settings, form_of, worst
+from paretoclf.solve.models.model import Accuracy, Claim, Form, conic_settings, form_of, having, worst
 
 if TYPE_CHECKING:
     from paretoclf.roc.grid import GridErrorCurve
@@ -294,12 +294,16 @@ def sweep(
         form = form_of(formulation, form)
         conic_settings(accuracy)
     task = _SweepTask(formulation, form, accuracy, polish, certify)
-    if n_jobs is None:
-        found = task(counted(points, "sweep", len(points), progress))
-    else:
-        from paretoclf.solve.sweep_parts import side_by_side  # few sweeps are so long
+    given = formulation.parameters.values() if isinstance(formulation, GivenProblem) else ()
+    if given:
+        formulation.primal_model.check_continuous()
+    with having({parameter: parameter.value for parameter in given}):  # the user's: they keep their values
+        if n_jobs is None:
+            found = task(counted(points, "sweep", len(points), progress))
+        else:
+            from paretoclf.solve.sweep_parts import side_by_side  # few sweeps are so long
 
-        found = side_by_side(task, points, n_jobs, progress)
+            found = side_by_side(task, points, n_jobs, progress)
     if found.missing and not found.solutions and found.missing[0].error is not None:
         raise found.missing[0].error
     return found

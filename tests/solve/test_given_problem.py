@@ -90,3 +90,31 @@ def test_a_table_of_a_problem_with_an_intercept_has_it_once():
     frame = pc.sweep(problem, {c: [0.0, 2.0]}, progress=False).to_frame()
     assert [*frame] == ["c", "lower", "upper", "gap", "residual", "w[0]", "w[1]", "b", "source"]
     np.testing.assert_allclose(frame["b"], [0, 2], atol=1e-6)
+
+
+def test_parameters_of_the_user_keep_their_values():
+    x, k, a = (
+        cp.Variable(2, name="x", nonneg=True),
+        cp.Parameter(name="k", value=1.5),
+        cp.Parameter(name="a", value=0.7),
+    )
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(x - a)), [cp.sum(x) <= k])
+    pc.sweep(problem, {k: [2.0, -1.0, 0.4]}, progress=False)
+    assert (k.value, a.value) == (1.5, 0.7)
+    stretched = cp.Problem(cp.Minimize(cp.sum_squares(x - a)), [k * cp.sum(x) <= 1])
+    pc.sweep(stretched, {k: [2.0, 0.4]}, progress=False)
+    assert pc.trace(problem, {k: 0}, {k: 2}).compare(2).worst < 1e-9
+    assert (k.value, a.value) == (1.5, 0.7)
+
+
+def test_booleans_are_refused_and_their_values_are_swept():
+    """Before: the solver's error; the cheapest of 3 a + 2 b = 10 units, at most 6 of each, is b = 6."""
+    x, k = cp.Variable(2, nonneg=True, name="x"), cp.Parameter(name="k")
+
+    def plan(z):
+        return cp.Problem(cp.Minimize(np.array([3.0, 2.0]) @ x), [cp.sum(x) == 10, x <= 6 * z, cp.sum(z) <= k])
+
+    with pytest.raises(pc.InputError, match=r"boolean variable z; .* or give z as an array$"):
+        pc.sweep(plan(cp.Variable(2, boolean=True, name="z")), {k: [2.0]})
+    assert pc.sweep(plan(np.ones(2)), {k: [2.0, 3.0]}).values == pytest.approx([24.0, 24.0])
+    assert pc.trace(plan(np.ones(2)), {k: 2.0}, {k: 3.0}).value(0.5) == pytest.approx(24.0)

@@ -17,7 +17,7 @@ from paretoclf.common.errors import InputError
 from paretoclf.engine.reduction.program import Reading
 from paretoclf.solve.models.model import Model, dense
 
-#: Attributes of variables that CVXPY does not compile to one number for each entry.
+#: Attributes that CVXPY does not compile entry by entry.
 _OTHER = ("diag", "symmetric", "sparsity", "PSD", "NSD", "complex", "imag", "hermitian")
 
 
@@ -25,7 +25,7 @@ def readings_of_variables(model: Model, tensors: Any, chain: Any, inverse: Any) 
     """Where the entries of each variable stand in x."""
     n, m = tensors.x.size, tensors.constr_size
     found = {
-        name: Reading(tuple(model.variables[name].shape), place.ravel(), np.ones(place.size))
+        name: Reading(place.shape, place.ravel(), np.ones(place.size))
         for name, place in whole_variables(model, tensors, chain).items()
     }
     others = {name: variable for name, variable in model.variables.items() if name not in found}
@@ -38,13 +38,13 @@ def readings_of_variables(model: Model, tensors: Any, chain: Any, inverse: Any) 
 
 
 def whole_variables(model: Model, tensors: Any, chain: Any) -> dict[str, Index]:
-    """Where the entries of variables stand in x that have as many numbers there: column by column, in their shape.
+    """Where variables stand in x that are compiled entry by entry: column by column, in their shape.
 
-    CVXPY's way back does not tell: it moves values into the bounds of the variable.
+    CVXPY's way back moves values into bounds, and does not tell.
     """
-    renamed, found = chain.compose_var_id_map(), {}
+    columns, renamed, found = tensors.var_id_to_col, chain.compose_var_id_map(), {}
     for name, variable in model.variables.items():
-        own = [tensors.var_id_to_col[i] for i in renamed.get(variable.id, [variable.id]) if i in tensors.var_id_to_col]
+        own = [columns[i] for i in renamed.get(variable.id, [variable.id]) if i in columns]
         if not any(variable.attributes[kind] for kind in _OTHER) and len(own) == 1:
             found[name] = own[0] + np.arange(variable.size).reshape(variable.shape, order="F")
     return found

@@ -99,7 +99,7 @@ class Model:
             if variable.attributes["integer"] or variable.attributes["boolean"]:
                 raise InputError(
                     f"problem must be convex, got the integer or boolean variable {name}; an answer would be of its "
-                    f"relaxation: ask for that with a plain cp.Variable and its bounds, or fix one by {name} == value"
+                    f"relaxation: ask for that with a plain cp.Variable and its bounds, or give {name} as an array"
                 )
 
 

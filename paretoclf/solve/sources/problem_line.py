@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,7 +26,7 @@ from paretoclf.proof.programs.convexity import convex_line
 from paretoclf.solve.models.as_written import called, short
 from paretoclf.solve.models.fixed_parameters import with_numbers
 from paretoclf.solve.models.lazily import cp
-from paretoclf.solve.models.model import Model, conic_settings, dense
+from paretoclf.solve.models.model import Model, conic_settings, dense, having
 from paretoclf.solve.sources.compiled_data import CompiledProblem, DataAt, MovingEntries, Values, differ
 from paretoclf.solve.sources.parameter_entries import by_parameter, keys_of, named_values
 
@@ -309,16 +310,13 @@ class LineOfPrograms:
 
     def solve(self, t: float) -> float:
         """The optimal value at t, by Clarabel at its reference accuracy; nan where it finds none."""
-        self.move(t)
-        try:
-            self._stated.solve(solver="CLARABEL", warm_start=False, **conic_settings("reference"))
-        except cp.SolverError:
-            return float("nan")
-        return (
-            self.sign * float(self._stated.value)
-            if self._stated.status in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE)
-            else float("nan")
-        )
+        stated = self._stated
+        with having(self._ends[0]), suppress(cp.SolverError):  # the parameters keep their values
+            self.move(t)
+            stated.solve(solver="CLARABEL", warm_start=False, **conic_settings("reference"))
+            if stated.status in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE):
+                return self.sign * float(stated.value)
+        return float("nan")
 
 
 def _check_problem(problem: Any) -> None:

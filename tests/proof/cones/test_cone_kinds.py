@@ -247,7 +247,7 @@ def test_what_cannot_be_certified_is_said_in_one_line():
         pc.verify(cp.Problem(cp.Minimize(cp.sum_squares(x)), [x >= 1]))
     with pytest.raises(pc.InputError, match="must be convex by CVXPY's rules"):
         pc.verify(cp.Problem(cp.Minimize(-cp.sum_squares(x)), [x >= 1]))
-    with pytest.raises(pc.InputError, match=r"got the integer or boolean variable n; .* by n == value"):
+    with pytest.raises(pc.InputError, match=r"got the integer or boolean variable n; .* or give n as an array"):
         pc.verify(cp.Problem(cp.Minimize(cp.sum(cp.Variable(2, integer=True, name="n")))))
     with pytest.raises(pc.InputError, match=r"problem must be a cvxpy\.Problem, got str"):
         pc.verify("x")
