@@ -230,6 +230,8 @@ class Derivatives:
             ``"none"`` where there is no derivative to be right about.
         """
         tol = check_positive_number(tol, "tol")
+        if not isinstance(gradient, Mapping):
+            raise InputError(f"gradient must map variables or constraints to their rates, got {gradient!r:.100}")
         rows = []
         for key, given in gradient.items():
             name = _key_of(self.problem, key)
@@ -435,6 +437,10 @@ class _Direction:
             at = {key: np.array(problem.values.get(key, 0.0)) for key in moved}
         else:
             at = {key: np.array(_value_of(key), dtype=float) for key in moved}
+        for key, rate in moved.items():
+            if rate.shape not in ((), at[key].shape):
+                allowed = f"shape {at[key].shape}, or be a number" if at[key].shape else "shape ()"
+                raise InputError(f"direction[{_called(key)}] must have {allowed}, got {rate.shape}")
         largest = max((_size(value) for value in at.values()), default=0.0)
         return cls(problem, at, moved, (largest or 1.0) / size)
 

@@ -308,3 +308,13 @@ def test_what_is_0_is_counted_and_not_printed():
     assert repr(found.right) == "value 3, x[0] 1, 16 other rates are 0, until inf"
     small = pc.derivatives(cp.Problem(cp.Minimize(cp.sum_squares(x - a * np.eye(8)[0]))), {a: 1.0})
     assert "x[0] 1, 7 other rates are 0" in repr(small.right)
+
+
+def test_directions_of_another_shape_and_gradients_without_names_are_refused():
+    x, a = cp.Variable(3, name="x"), cp.Parameter(3, name="a", value=[1.0, 2.0, 3.0])
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(x - a)))
+    with pytest.raises(pc.InputError, match=r"^direction\[a\] must have shape \(3,\), or be a number, got \(3, 3\)$"):
+        pc.derivatives(problem, {a: np.eye(3)})
+    assert pc.derivatives(problem, {a: 1.0}).judge({x: np.ones(3)}).verdicts == ["right"]
+    with pytest.raises(pc.InputError, match=r"^gradient must map variables or constraints to their rates, got \[1.0\]"):
+        pc.derivatives(problem, {a: np.ones(3)}).judge([1.0])
