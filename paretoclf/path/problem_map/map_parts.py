@@ -100,7 +100,7 @@ class MapRegion:
                 side = "" if only is None or line.is_named(only) else self._side(only, terms.values())
                 found[f"{line.row_name(i)}{side}"] = None
             elif only is not None and line.is_named(only):
-                found[f"bound of {line.column_name(only)}"] = None
+                found[f"{'upper' if own[only] > 0.0 else 'lower'} bound of {line.column_name(only)}"] = None
         return tuple(found)
 
     def _side(self, added: int, tight: Iterable[Mapping[int, float]]) -> str:

@@ -67,7 +67,7 @@ def test_tight_are_the_sides_of_the_box_that_are_reached(found):
     for region in plane.regions:
         expected = set()
         for k, middle in enumerate(region.centroid):
-            expected |= {f"roof[{k}]"} if middle > 1 else {f"bound of x[{k}]"} if middle < 0 else set()
+            expected |= {f"roof[{k}]"} if middle > 1 else {f"lower bound of x[{k}]"} if middle < 0 else set()
         assert set(region.tight) == expected
         assert len(region.tight) == len(expected)
         assert repr(region).endswith(f"tight: {', '.join(region.tight) or 'nothing'})")
