@@ -73,8 +73,8 @@ class CostPathSVCCV(CostPathSVC):
     best_costs_ : Costs
         The costs there, at which the classifier was trained.
     best_score_ : float
-        Mean score there, or minus the mean cost of a sample, or minus the `score` of a criterion; on the labels that
-        chose it, so it is optimistic.
+        Mean score there, or minus the mean cost of a sample (by ``errors_.counts(best_t_)``, where `shift_` is 0), or
+        minus the `score` of a criterion; on the labels that chose it, so it is optimistic.
     shift_ : float
         Added to the scores; 0 but for ``selection="threshold"``.
     errors_ : ErrorCurve
@@ -141,7 +141,7 @@ class CostPathSVCCV(CostPathSVC):
         if self._by_criterion:
             self.best_score_ = -float(self.scoring.score(*self.errors_.rates(self.t_)))
         elif self.scores_ is None:
-            fp, fn = surface.counts(self.t_, self.shift_).sum(axis=0)
+            fp, fn = (surface.curve(self.shift_) if self.shift_ else self.errors_).counts(self.t_)
             use = self._use(self.costs)
             cost = use.C_plus * fn + use.C_minus * fp
             self.best_score_ = -float(cost) / int(surface.sizes.sum())

@@ -231,6 +231,12 @@ class ErrorCurve(CountedErrors[Optimum]):
         fp, fn = self.counts(t)
         return fp / self.n_minus, fn / self.n_plus
 
+    def costs_of_cells(self, costs: Costs) -> Array:
+        """Costs of all samples at each of `t` and on the stretches between, in order; shape (2 k + 1,)."""
+        fp = _alternate(self.false_positives_at, self.false_positives)
+        fn = _alternate(self.false_negatives_at, self.false_negatives)
+        return np.asarray(costs.C_plus * fn + costs.C_minus * fp)
+
     @property
     def _fewest_false_positives(self) -> int:
         return int(min(self.false_positives.min(), self.false_positives_at.min()))

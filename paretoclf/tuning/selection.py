@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paretoclf.common.checks import Array, real_number
+from paretoclf.common.checks import Array, Mask, real_number
 from paretoclf.common.errors import InputError
 from paretoclf.problem.costs import Costs
 from paretoclf.roc.error_curve import ErrorCurve, Optimum
@@ -23,6 +23,8 @@ SHIFTED_AT = 201
 ONE_LABEL = 1e200
 #: Mean costs of windows that differ by no more than this share of the largest are one: they are sums of many stretches.
 _EQUAL = 1e-12
+#: How far inside the end of an interval its nearest t is taken, as a share of the line: at the end a score is 0.
+_INSIDE = 1e-7
 
 
 class Taken(NamedTuple):
@@ -65,7 +67,8 @@ def choose(surface: ErrorSurface, costs: Costs, selection: str | float = "longes
     selection : str or float
         ``"longest"``: the middle of the longest interval with the smallest cost. ``"first"``: of the first one.
         A number: the middle of the window of this width with the smallest mean cost. ``"one-se"``: of all t whose cost
-        is within one standard error, over the folds, of the smallest, the one nearest to the asymmetry of use.
+        is within one standard error, over the folds, of the smallest, the one nearest to the asymmetry of use; a share
+        1e-7 of the line inside its interval, at whose end a held-out score is 0 and changes its label.
         ``"threshold"``: of 201 t and all thresholds the pair with the smallest cost.
     line : Costs, optional
         The same costs in the units of the line, where weights of samples multiply its costs.
@@ -137,11 +140,20 @@ def _within_one_error(surface: ErrorSurface, curve: ErrorCurve, costs: Costs, li
         error = float(np.std(of_folds, ddof=1) / np.sqrt(of_folds.size))
     smallest = costs.C_plus * best.false_negatives + costs.C_minus * best.false_positives
     largest = smallest + error * surface.sizes.sum()
-    allowed = np.flatnonzero(_costs_of(curve, costs) <= largest)
-    if not allowed.size:  # a single t is best
-        return best.t
-    wished = surface.trained_for(np.array([line.asymmetry]))[0]
-    nearest = np.clip(wished, curve.t[allowed], curve.t[allowed + 1])
+    wished = float(surface.trained_for(np.array([line.asymmetry]))[0])
+    return _nearest_inside(curve, curve.costs_of_cells(costs) <= largest, wished)
+
+
+def _nearest_inside(curve: ErrorCurve, allowed: Mask, wished: float) -> float:
+    """Find the t nearest to a wish, inside the intervals of allowed cells; a single t only where no interval is."""
+    edges = np.flatnonzero(np.diff(allowed, prepend=False, append=False))
+    first, last = edges[::2], edges[1::2] - 1
+    start, stop = curve.t[first // 2], curve.t[(last + 1) // 2]
+    if (wide := stop > start).any():
+        first, last, start, stop = first[wide], last[wide], start[wide], stop[wide]
+    step = np.minimum(0.5 * (stop - start), _INSIDE * (curve.t[-1] - curve.t[0]))
+    at_begin, at_end = first == 0, last == allowed.size - 1  # the ends of the line change nothing
+    nearest = np.clip(wished, np.where(at_begin, start, start + step), np.where(at_end, stop, stop - step))
     return float(nearest[np.argmin(np.abs(nearest - wished))])
 
 
