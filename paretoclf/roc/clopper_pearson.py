@@ -81,27 +81,37 @@ class ErrorRates:
 
 
 def rate_intervals(
-    first: Any = None, second: Any = None, /, level: float = 0.95, *, y: Any = None, scores: Any = None
+    first: Any = None,
+    second: Any = None,
+    /,
+    level: float = 0.95,
+    *,
+    y: Any = None,
+    scores: Any = None,
+    pos_label: Any = None,
 ) -> ErrorRates:
     """Return both error rates of scores on a test set, with the intervals of Clopper and Pearson.
 
     Parameters
     ----------
     first, second
-        Labels and scores without their names, in either order: the labels are those that hold -1 and +1 only.
+        Labels and scores without their names. Labels -1 and +1 may stand in either order, unless the scores are two
+        whole numbers only; with pos_label it is y first.
     y : array of shape (n,)
-        Labels, -1 and +1; at least one sample of each.
+        Labels, -1 and +1, or any two with pos_label; at least one sample of each.
     scores : array of shape (n,)
         A sample is called positive where its score is at least 0. Predicted labels -1 and +1 will do, with both names.
     level : float
         The least probability of each interval, strictly between 0 and 1. Each holds by itself; both hold together with
         a probability of at least ``2 level - 1``.
+    pos_label : object, optional
+        Which of the two labels of y is positive, where they are not -1 and +1.
 
     Raises
     ------
     InputError
-        If a class has no sample, a score is not finite, or level is out of range; or if both are -1 and +1, and not
-        named.
+        If a class has no sample, a score is not finite, or level is out of range; or if nothing tells labels and
+        scores apart.
 
     Examples
     --------
@@ -110,7 +120,7 @@ def rate_intervals(
     false positive rate 0.2500 (1 of 4, 95 % interval [0.0063, 0.8059])
     false negative rate 0.0000 (0 of 2, 95 % interval [0.0000, 0.8419])
     """
-    scores, y = scores_and_labels((first, second), scores, y)
+    scores, y = scores_and_labels((first, second), scores, y, pos_label)
     labels = check_labels(y)
     check_share(level, "level")
     positive = check_vector(scores, labels.size, "scores") >= 0

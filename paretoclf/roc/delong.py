@@ -104,51 +104,65 @@ class AreaDifference:
 
 
 def area_interval(
-    first: Any = None, second: Any = None, /, level: float = 0.95, *, y: Any = None, scores: Any = None
+    first: Any = None,
+    second: Any = None,
+    /,
+    level: float = 0.95,
+    *,
+    y: Any = None,
+    scores: Any = None,
+    pos_label: Any = None,
 ) -> AreaInterval:
     """Return the area under the ROC curve of scores, with an interval by the method of DeLong.
 
     Parameters
     ----------
     first, second
-        Labels and scores without their names, in either order: the labels are those that hold -1 and +1 only.
+        Labels and scores without their names. Labels -1 and +1 may stand in either order, unless the scores are two
+        whole numbers only; with pos_label it is y first.
     y : array of shape (n,)
-        Labels, -1 and +1; at least two samples of each.
+        Labels, -1 and +1, or any two with pos_label; at least two samples of each.
     scores : array of shape (n,)
         The larger, the more positive.
     level : float
         Probability of the interval, strictly between 0 and 1.
+    pos_label : object, optional
+        Which of the two labels of y is positive, where they are not -1 and +1.
 
     Raises
     ------
     InputError
-        If a class has fewer than two samples, a score is not finite, or level is out of range; or if both are -1 and
-        +1, and not named.
+        If a class has fewer than two samples, a score is not finite, or level is out of range; or if nothing
+        tells labels and scores apart.
 
     Examples
     --------
     >>> from paretoclf.roc import area_interval
     >>> print(area_interval([-1, -1, -1, 1, 1, 1], [0.1, 0.4, 0.6, 0.4, 0.7, 0.9]))
     AUC 0.8333, 95 % interval [0.4561, 1.0000]
+    >>> print(area_interval([0, 0, 0, 1, 1, 1], [0.1, 0.4, 0.6, 0.4, 0.7, 0.9], pos_label=1))
+    AUC 0.8333, 95 % interval [0.4561, 1.0000]
     """
-    scores, y = scores_and_labels((first, second), scores, y)
+    scores, y = scores_and_labels((first, second), scores, y, pos_label)
     pairs = _pairs(_labels(y, level), scores)
     half = float(norm.ppf(0.5 + level / 2)) * pairs.error
     low, high = max(0.0, pairs.area - half), min(1.0, pairs.area + half)
     return AreaInterval(pairs.area, low, high, pairs.error, float(level))
 
 
-def area_difference(y: Any, first: Any, second: Any, level: float = 0.95) -> AreaDifference:
+def area_difference(y: Any, first: Any, second: Any, level: float = 0.95, *, pos_label: Any = None) -> AreaDifference:
     """Compare the areas of two scores of the same samples by the paired test of DeLong.
 
     Parameters
     ----------
     y : array of shape (n,)
-        Labels, -1 and +1; at least two samples of each.
+        Labels, -1 and +1, or any two with pos_label; at least two samples of each.
     first, second : array of shape (n,)
         Scores of the same samples; neither may have been fitted on them.
     level : float
         Probability of the interval, strictly between 0 and 1.
+    pos_label : object, optional
+        Which of the two labels of y is positive, where they are not -1 and +1.
 
     Raises
     ------
@@ -162,7 +176,7 @@ def area_difference(y: Any, first: Any, second: Any, level: float = 0.95) -> Are
     >>> print(area_difference(y, [0.1, 0.4, 0.6, 0.4, 0.7, 0.9], [0.1, 0.5, 0.8, 0.3, 0.7, 0.6]))
     AUC 0.8333 and 0.5556, difference 0.2778 in [-0.1296, 0.6852] (95 %), p = 0.181
     """
-    labels = _labels(y, level)
+    labels = _labels(y if pos_label is None else signs_of(y, pos_label), level)
     one, two = (_pairs(labels, scores) for scores in (first, second))
     both = _Pairs(one.plus - two.plus, one.minus - two.minus)
     difference, error = both.area, both.error
@@ -175,32 +189,103 @@ def area_difference(y: Any, first: Any, second: Any, level: float = 0.95) -> Are
     return AreaDifference(one.area, two.area, difference, low, high, z, p, float(level))
 
 
-def scores_and_labels(given: tuple[Any, Any], scores: Any, y: Any) -> tuple[Any, Any]:
-    """Tell scores and labels apart, which were given by their names or one after the other.
+def scores_and_labels(given: tuple[Any, Any], scores: Any, y: Any, pos_label: Any = None) -> tuple[Any, Any]:
+    """Tell scores and labels apart, which were given by their names or one after the other; labels become -1 and +1.
 
     Raises
     ------
     InputError
-        If one is missing or given twice, or if both are given without a name and both hold -1 and +1 only.
+        If one is missing or given twice; if neither has a name and nothing tells which holds the labels: where
+        neither holds -1 and +1 only, or where the other holds two labels, too; or if pos_label is no label.
 
     Examples
     --------
     >>> from paretoclf.roc.delong import scores_and_labels
     >>> scores_and_labels(([-1, 1], [0.2, 0.7]), None, None)
     ([0.2, 0.7], [-1, 1])
+    >>> scores_and_labels(([0, 1], [0.2, 0.7]), None, None, pos_label=1)
+    ([0.2, 0.7], array([-1.,  1.]))
     """
     unnamed = [each for each in given if each is not None]
     if len(unnamed) + (scores is not None) + (y is not None) != 2:
         raise InputError("scores and y must be given, each once: by their names, or one after the other")
     if scores is not None or y is not None:
         found = scores if scores is not None else unnamed[0], y if y is not None else unnamed[0]
+    elif pos_label is not None:
+        found = unnamed[1], unnamed[0]
     else:
-        first, second = map(_of_two_values, unnamed)
-        if first and second:
-            raise InputError("scores and y must be told apart by their names, scores= and y=: both hold -1 and +1 only")
-        found = (unnamed[1], unnamed[0]) if first else (unnamed[0], unnamed[1])
+        found = _told_apart(*unnamed)
     refuse_other_order(*found)
-    return found
+    return found[0], found[1] if pos_label is None else signs_of(found[1], pos_label)
+
+
+def signs_of(y: Any, pos_label: Any) -> Array:
+    """Return labels as -1 and +1, which is for pos_label.
+
+    Raises
+    ------
+    InputError
+        If y has not two labels, or pos_label is none of them.
+
+    Examples
+    --------
+    >>> from paretoclf.roc.delong import signs_of
+    >>> signs_of(["ill", "well", "ill"], "ill")
+    array([ 1., -1.,  1.])
+    """
+    labels = np.asarray(y)
+    if labels.ndim != 1:
+        raise InputError(f"y must be one-dimensional where pos_label is given, got shape {labels.shape}")
+    values = np.unique(labels).tolist()
+    if len(values) != 2:
+        raise InputError(f"y must have two labels where pos_label is given, y before scores, got {_shown(values)}")
+    if pos_label not in values:
+        raise InputError(f"pos_label must be one of the labels of y, {_shown(values)}, got {pos_label!r}")
+    return np.where(labels == pos_label, 1.0, -1.0)
+
+
+def _told_apart(first: Any, second: Any) -> tuple[Any, Any]:
+    """Scores and labels in either order, where one is -1 and +1 only and the other cannot be labels."""
+    signs = [_of_two_values(each) for each in (first, second)]
+    few = [_values(each) for each in (first, second)]
+    if signs[0] != signs[1]:
+        other = few[1] if signs[0] else few[0]
+        if other is None or not _like_labels(other):
+            return (second, first) if signs[0] else (first, second)
+        why = f"one holds -1 and +1 only, the other {_shown(other)}"
+    elif signs[0]:
+        why = "both hold -1 and +1 only"
+    else:
+        two = [each for each in few if each is not None and _like_labels(each)]
+        if len(two) == 1:
+            raise InputError(
+                f"y must contain only the labels -1 and +1, got {_shown(two[0])}: say which one is positive, y before "
+                f"scores, as in f(y, scores, pos_label={two[0][1]!r})"
+            )
+        why = "neither holds -1 and +1 only"
+    raise InputError(
+        f"scores and y must be told apart by their names, scores= and y=: {why}; write f(y=..., scores=...), with "
+        "pos_label= where labels are not -1 and +1"
+    )
+
+
+def _values(given: Any) -> list[Any] | None:
+    """Distinct values of one vector; None of anything else."""
+    try:
+        vector = np.asarray(given)
+        return list(np.unique(vector).tolist()) if vector.ndim == 1 and vector.dtype != object else None
+    except (TypeError, ValueError):
+        return None
+
+
+def _like_labels(values: list[Any]) -> bool:
+    """Whether these could be two labels: anything but fractions."""
+    return len(values) == 2 and all(not isinstance(each, float) or each.is_integer() for each in values)
+
+
+def _shown(values: list[Any]) -> str:
+    """The first values of a set."""
+    return f"{{{', '.join(map(repr, values[:5]))}{', ...' if len(values) > 5 else ''}}}"
 
 
 def _of_two_values(given: Any) -> bool:

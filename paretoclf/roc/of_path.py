@@ -147,6 +147,7 @@ def roc_of_scores(
     *,
     scores: Any = None,
     y: Any = None,
+    pos_label: Any = None,
 ) -> RocCurve:
     """ROC curve of the scores of one classifier, or of those along a path, or along the paths of several folds.
 
@@ -156,7 +157,8 @@ def roc_of_scores(
     Parameters
     ----------
     first, second
-        Scores and labels without their names, in either order: the labels are those that hold -1 and +1 only.
+        Labels and scores without their names. Labels -1 and +1 may stand in either order, unless the scores are two
+        whole numbers only; with pos_label it is y first.
     scores : array of shape (m,), PathScores or sequence of PathScores
         Scores of one set of samples, larger ones more positive; along paths of folds, on one line, one for each fold.
     y : array of shape (m,), or a sequence of them
@@ -171,6 +173,8 @@ def roc_of_scores(
         Path parameter for "intercept", where it is required. One classifier has none, and nothing else to vary.
     n_grid : int
         Size of the grid for "both".
+    pos_label : object, optional
+        Which of the two labels of y is positive, where they are not -1 and +1; for one vector of labels.
 
     Returns
     -------
@@ -181,7 +185,7 @@ def roc_of_scores(
     Raises
     ------
     InputError
-        If an argument is not as above; or if both hold -1 and +1 only, and are not named.
+        If an argument is not as above; or if nothing tells labels and scores apart.
 
     Notes
     -----
@@ -200,7 +204,7 @@ def roc_of_scores(
     array([0.16..., 0.5  , 0.83...])
     """
     check_vary(vary)
-    scores, y = scores_and_labels((first, second), scores, y)
+    scores, y = scores_and_labels((first, second), scores, y, pos_label)
     if not _along_paths(scores):
         if vary != "intercept" or t is not None:
             raise InputError(

@@ -172,3 +172,35 @@ def test_bad_input():
         area_interval(y, [1, 2, 3, np.nan])
     with pytest.raises(pc.InputError, match="scores"):
         area_difference(y, [1, 2, 3, 4], [1, 2, 3])
+
+
+@pytest.mark.parametrize("function", [area_interval, roc_of_scores, pc.roc.rate_intervals])
+def test_labels_are_not_guessed(function):
+    rng = np.random.default_rng(0)
+    y, scores = np.repeat([0, 1], 6), rng.random(12)
+    said = np.where(rng.random(12) < 0.5, 1, -1)
+    for given in ((y, said), (said, y)):  # a detector's -1 and +1 are no labels
+        with pytest.raises(pc.InputError, match=r"the other \{0, 1\}; write f\(y=\.\.\., scores=\.\.\.\)"):
+            function(*given)
+    for given in ((y, scores), (scores, y)):
+        with pytest.raises(pc.InputError, match=r"labels -1 and \+1, got \{0, 1\}.*f\(y, scores, pos_label=1\)"):
+            function(*given)
+    with pytest.raises(pc.InputError, match=r"pos_label must be one of the labels of y, \{0, 1\}, got 2"):
+        function(y, scores, pos_label=2)
+    with pytest.raises(pc.InputError, match="neither holds"):
+        function(scores, 2 * scores)
+
+
+def test_any_two_labels_with_the_positive_one_named():
+    rng = np.random.default_rng(0)
+    y, scores = np.repeat([0, 1], 6), rng.random(12)
+    said = np.where(rng.random(12) < 0.5, 1, -1)
+    assert area_interval(y, scores, pos_label=1).area == pytest.approx(roc_auc_score(y, scores))
+    assert area_interval(y, said, pos_label=1).area == pytest.approx(roc_auc_score(y, said))
+    assert area_interval(y=y, scores=scores, pos_label=0).area == pytest.approx(1 - roc_auc_score(y, scores))
+    texts = np.where(y == 1, "ill", "well")
+    assert roc_of_scores(texts, scores, pos_label="ill").auc == pytest.approx(roc_auc_score(y, scores))
+    both = area_difference(texts, scores, -scores, pos_label="ill")
+    assert both.difference == pytest.approx(2 * roc_auc_score(y, scores) - 1)
+    rates = pc.roc.rate_intervals(y, said, pos_label=1)
+    assert (rates.fpr.errors, rates.fnr.errors) == (np.sum((y == 0) & (said > 0)), np.sum((y == 1) & (said < 0)))
