@@ -13,7 +13,7 @@ from paretoclf.common.checks import Array, Index, check_share
 from paretoclf.common.errors import InputError
 from paretoclf.estimators.cost_path import CostPathSVC
 from paretoclf.proof.verdicts.solution import Solution
-from paretoclf.tuning.guarantee import ShiftedRule, guaranteed, order_statistic
+from paretoclf.tuning.guarantee import ShiftedRule, guaranteed, negatives_needed
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -84,7 +84,16 @@ class NeymanPearsonSVC(CostPathSVC):
     def _trained(self, X: Any, labels: Array, rows: Index) -> tuple[Index, Any]:
         negatives, share = rows[labels[rows] < 0], check_share(self.holdout, "holdout")
         m = min(round(share * negatives.size), negatives.size - 1)
-        order_statistic(m, self.alpha, self.delta)
+        needed = negatives_needed(self.alpha, self.delta)
+        if m < needed:
+            remedy = f"with holdout={share:g} that is some {int(np.ceil(needed / share))} negatives in all"
+            enough = np.ceil(1000 * needed / negatives.size) / 1000
+            if enough < 1:
+                remedy += f", and of the {negatives.size} here holdout={enough:g}"
+            raise InputError(
+                f"alpha = {self.alpha:g} with delta = {self.delta:g} needs at least {needed} left-out negatives, "
+                f"got {m}: {remedy}"
+            )
         self.left_out_ = np.sort(check_random_state(self.random_state).permutation(negatives)[:m])
         trained = np.setdiff1d(rows, self.left_out_)
         self.transformer_ = self._fitted(X[trained], labels[trained])

@@ -101,3 +101,14 @@ def test_a_transformer_of_kernel_values_is_refused(gaussians):
     svm = pc.NeymanPearsonSVC(alpha=0.3, delta=0.5, kernel="precomputed", transformer=SelectKBest(k=1))
     with pytest.raises(pc.InputError, match="kernel values are no features"):
         svm.fit(X @ X.T, y)
+
+
+def test_the_remedy_for_too_few_negatives_is_one():
+    rng = np.random.default_rng(0)
+    y = np.repeat([-1, 1], [90, 20])
+    X = rng.normal(size=(110, 2)) + y[:, None]
+    with pytest.raises(
+        pc.InputError, match=r"got 45: with holdout=0\.5 that is some 118 .* the 90 here holdout=0\.656"
+    ):
+        pc.NeymanPearsonSVC(random_state=0).fit(X, y)
+    assert pc.NeymanPearsonSVC(random_state=0, holdout=0.656).fit(X, y).guarantee_.negatives == 59
