@@ -222,9 +222,11 @@ def certify_problem(
         if infeasible:
             claim = _infeasible(_contradiction(model))
         else:
-            from paretoclf.solve.judging.unbounded import of_ray  # most problems have an optimum
+            from paretoclf.solve.judging.unbounded import words_of_ray  # most problems have an optimum
 
-            claim = of_ray(compiled, model)
+            words = words_of_ray(compiled.program, compiled.x, compiled.columns, model)
+            told = words or "The solver says unbounded, which is not proved."
+            claim = ProblemProof("unbounded" if words else "undecided", -np.inf, np.inf, words=told)
         if claim.status != "undecided" or any(held(variable) is None for variable in model.variables.values()):
             return _in_their_sense(claim, model.sense) if infeasible else claim
         # Not proved: what the problem holds may still be. Numbers of such a claim are a ray, and no point.

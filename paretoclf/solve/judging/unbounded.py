@@ -6,6 +6,7 @@ rays are a polyhedron, and a vertex of it has few digits.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from paretoclf.common.checks import Array
 from paretoclf.common.tolerances import CERTIFY
 from paretoclf.proof.cones.cone_judge import has_ray
 from paretoclf.proof.cones.cone_kinds import project
-from paretoclf.solve.judging.cone_proof import CompiledCone, ProblemProof
+from paretoclf.proof.cones.cone_program import ConeProgram
 from paretoclf.solve.models.model import Model
 
 #: Entries of a ray that are told.
@@ -63,43 +64,49 @@ def linear_ray(P: Any, q: Array, equations: Any, above: Any) -> Array | None:
     return None if found.x is None else found.x[: q.size] - found.x[q.size :] + 0.0
 
 
-def of_ray(compiled: CompiledCone, model: Model) -> ProblemProof:
-    """A ray along which the objective falls, and how nearly it stays in the cones; not a proof of feasibility."""
+def words_of_ray(program: ConeProgram, x: Array, columns: Mapping[str, Any], model: Model) -> str:
+    """Say along which ray the objective falls, and how nearly it stays in the cones; nothing where none is proved.
+
+    Parameters
+    ----------
+    program : ConeProgram
+    x : array of shape (n,)
+        What the solver says to be a ray.
+    columns : mapping of str to int array
+        Where each variable stands in x.
+    model : Model
+    """
     side, moves = ("below", "falls") if model.sense > 0 else ("above", "rises")
-    not_proved = "The solver says unbounded, which is not proved."
-    undecided = ProblemProof("undecided", -np.inf, np.inf, words=not_proved)
-    program, d = compiled.program, _ray(compiled)
+    d = _ray(program, x)
     fall = -float(program.q @ d)
     if not fall > 0:
-        return undecided
+        return ""
     d = d / fall
     s = -(program.A @ d)
     off = [float(np.abs(program.P @ d).max(initial=0.0)), float(np.abs(s - project(s, program.cones)).max(initial=0.0))]
-    moving = {name: float(np.abs(d[at]).max(initial=0.0)) for name, at in compiled.columns.items()}
+    moving = {name: float(np.abs(d[at]).max(initial=0.0)) for name, at in columns.items()}
     along = [name for name, size in sorted(moving.items(), key=lambda kv: -kv[1]) if size > 1e-6 * max(moving.values())]
     if max(off) > CERTIFY or not has_ray(program, d):
-        return undecided
-    words = (
+        return ""
+    return (
         f"Unbounded {side} if feasible: along a ray in {', '.join(along)} the objective {moves} by 1 a step, "
-        f"and the constraints are kept to {max(off):.1e}.{_entries(compiled, d, model)}"
+        f"and the constraints are kept to {max(off):.1e}.{_entries(columns, d, model)}"
     )
-    return ProblemProof("unbounded", -np.inf, np.inf, words=words)
 
 
-def _ray(compiled: CompiledCone) -> Array:
-    """The solver's ray, or where all constraints are linear and there is one, a vertex."""
-    program = compiled.program
+def _ray(program: ConeProgram, x: Array) -> Array:
+    """The solver's ray x, or where all constraints are linear and there is one, a vertex."""
     kinds = np.repeat([cone.kind for cone in program.cones], [cone.size for cone in program.cones])
     if not np.isin(kinds, ("zero", "nonnegative")).all():
-        return compiled.x
+        return x
     A = sp.csr_array(program.A)
     found = linear_ray(program.P, program.q, A[kinds == "zero"], A[kinds == "nonnegative"])
-    return compiled.x if found is None else found
+    return x if found is None else found
 
 
-def _entries(compiled: CompiledCone, d: Array, model: Model) -> str:
+def _entries(columns: Mapping[str, Any], d: Array, model: Model) -> str:
     """A ray of few entries in words, where all variables are numbers or vectors."""
-    parts = [(name, d[at], model.variables[name].shape) for name, at in compiled.columns.items()]
+    parts = [(name, d[at], model.variables[name].shape) for name, at in columns.items()]
     few = sum(part.size for _, part, _ in parts) <= _SHOWN
     if not few or any(len(shape) > 1 or part.size != np.prod(shape) for _, part, shape in parts):
         return ""
