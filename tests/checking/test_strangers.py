@@ -285,7 +285,7 @@ def glmnets(file, lams, alpha=1.0, standardize=True, scaled=True, line="{}".form
 @pytest.mark.parametrize("standardize", [True, False])
 @pytest.mark.parametrize("scaled", [True, False])
 def test_an_elastic_net_of_glmnet_is_judged_row_by_row(tmp_path, standardize, scaled):
-    """glmnet's ridge is divided by the standard deviation of y, which its help does not say."""
+    """glmnet's ridge is divided by the standard deviation of y, by which it scales y."""
     lams = [0.6, 0.2, 0.05]
     file = glmnets(tmp_path / "net.csv", lams, 0.5, standardize, scaled)
     flags = {"standardize": standardize, "standardize_response": scaled}
