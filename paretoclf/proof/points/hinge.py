@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from paretoclf.common.checks import Array, Index
-from paretoclf.common.tolerances import CERTIFY, SCORE_ROUNDING, SLACK_ROUNDING, UNDECIDED
+from paretoclf.common.tolerances import SCORE_ROUNDING, SLACK_ROUNDING, UNDECIDED
 from paretoclf.problem.exact_sums import inner, quotient, total
 from paretoclf.problem.units import (
     balanced_by,
@@ -278,7 +278,7 @@ def _conclude(problem: SoftMargin, caps: Array, alpha: Array, seen: _SeenPoints)
 class _Wrong:
     """Residuals of box and complementarity at k points, and the part of the gap that is certain; (k,) each.
 
-    ``worst`` is the sample with the largest residual at each point, of the box where that is violated.
+    ``worst`` is the sample with the largest residual at each point, of several one that leaves its box.
     """
 
     box: Array
@@ -308,12 +308,13 @@ class _Wrong:
             outside, load, slack = violation / unit, load / unit, slack / unit
         within = np.minimum(load, np.maximum(relative, 0.0))
         meeting = np.maximum(within, np.minimum(slack, np.maximum(-relative, 0.0)))
-        box, complementarity = (_largest(point, each, count) for each in (outside, meeting))
-        residual = np.where(box.take(point) > CERTIFY, outside, np.maximum(outside, meeting))  # as the verdict names it
-        most = _largest(point, residual, count)
+        residual = np.maximum(outside, meeting)
+        box, complementarity, most = (_largest(point, each, count) for each in (outside, meeting, residual))
         worst = np.zeros(count, dtype=np.int64)
         reached = (~(residual < most.take(point))).nonzero()[0][::-1]
-        worst[point.take(reached)] = sample.take(reached)  # of several the first sample
+        leaving = reached[~(outside.take(reached) < residual.take(reached))]
+        for some in (reached, leaving):  # of several one that leaves its box, as the verdict says; of those the first
+            worst[point.take(some)] = sample.take(some)
         certain = np.asarray(np.bincount(point, terms, count), dtype=np.float64)
         return cls(box, complementarity, certain, worst)
 
