@@ -166,7 +166,7 @@ def test_the_value_at_t_is_solved_for_there(sign):
     for t in (0.0, 0.75, 0.25):
         own = 1.0 + 2.0 * t
         assert line.solve(t) == pytest.approx(sign * (7 - 2 * own**2), abs=1e-6)
-        assert level.value is None  # as before: a later question is of the user's own value
+        assert level.value is None  # as it was before
     empty = LineOfPrograms(problem, {level: 1.0}, {level: 9.0})
     assert np.isnan(empty.solve(1.0))
 
