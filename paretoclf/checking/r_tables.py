@@ -8,8 +8,8 @@ standardised), and :math:`s_y` that of y, all over n:
    \frac1{2n}\|y-b-Xw\|^2+\lambda\sum_j\Bigl(\alpha s_j|w_j|+\frac{1-\alpha}{2s_y}s_j^2w_j^2\Bigr)
 
 The objective that its help prints has no :math:`s_y`: y is scaled to variance 1, as the help says in a note, and
-:math:`\lambda` with it, which leaves the lasso as it is, and divides the ridge. At one :math:`\lambda` that is a quadratic program, and each row is judged by its own; the
-path between rows is curved but for a lasso.
+:math:`\lambda` with it, which leaves the lasso as it is, and divides the ridge. At one :math:`\lambda` that is a
+quadratic program, and each row is judged by its own; the path between rows is curved but for a lasso.
 """
 
 from __future__ import annotations
