@@ -257,6 +257,8 @@ def _logistic(estimator: Any, data: FittedOn) -> Iterator[tuple[FittedProblem, R
     _refuse_other_logistic(estimator)
     X, classes = data.samples(estimator), np.asarray(estimator.classes_)
     which = _which(data.y, classes, type(estimator).__name__)
+    if classes.size > 2 and np.unique(which).size < classes.size:
+        raise InputError(f"y must have samples of all classes of the model, {classes.tolist()!r:.100}")
     C, mixture = _penalty(estimator)
     factor = 1.0 if np.isinf(C) else C
     costs: Array = factor * data.weight * _class_weights(estimator, classes, which, data.weight)[which]

@@ -115,8 +115,10 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
                 stacklevel=4,
             )
         if self.pos_label not in (None, first, second):
+            encoded = (first, second) == (0, 1) and isinstance(self.pos_label, str)
+            why = "; what it is wrapped in may have made 0 and 1 of texts: do so first, and say pos_label=1" * encoded
             raise InputError(
-                f"pos_label must be one of the two labels, {first!r} or {second!r}, got {self.pos_label!r}"
+                f"pos_label must be one of the two labels, {first!r} or {second!r}, got {self.pos_label!r}{why}"
             )
         return self.classes_[0 if self.pos_label == first else 1]
 

@@ -461,3 +461,9 @@ def test_each_is_judged_at_its_own_tolerance():
         list(read_fitted(A, SICK, [fits[0], SVC()]).rows)
     with pytest.raises(pc.InputError, match=r"^SVC must be fitted first"):
         list(read_fitted(A, SICK, SVC()).rows)
+
+
+def test_a_model_of_three_classes_is_judged_on_samples_of_all():
+    fitted = LogisticRegression().fit(A, THREE)
+    with pytest.raises(pc.InputError, match=r"^y must have samples of all classes of the model, \[0, 1, 2\]$"):
+        pc.verify(A[THREE > 0], THREE[THREE > 0], fitted)

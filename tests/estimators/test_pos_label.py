@@ -121,3 +121,10 @@ def test_another_label_is_refused(estimator):
     fresh = type(estimator)(**estimator.get_params()).set_params(pos_label="sick")
     with pytest.raises(pc.InputError, match="pos_label must be one of the two labels, 'ill' or 'well', got 'sick'"):
         fresh.fit(X, np.where(ill, "ill", "well"))
+
+
+def test_what_encodes_texts_is_told_apart_from_a_wrong_label():
+    """An ensemble makes 0 and 1 of texts before it fits: the remedy is to do so first."""
+    X, y = np.arange(8.0)[:, None], np.repeat(["stays", "churn"], 4)
+    with pytest.raises(pc.InputError, match=r"0 or 1, got 'churn'; .* and say pos_label=1$"):
+        pc.CostPathSVC(pos_label="churn").fit(X, (y == "churn").astype(int))

@@ -109,7 +109,7 @@ def target_p_values(path: ProblemPath, residuals: Residuals, *, rng: Rng | None 
     Returns
     -------
     TargetPValues
-        ``interval_set(alpha)``, a union of intervals; ``p(z)`` of one target.
+        ``interval_set(alpha)``, a union of intervals; the result itself is called for one target, ``found(z)``.
 
     Raises
     ------
