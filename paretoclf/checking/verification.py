@@ -139,7 +139,7 @@ def verify(
         Parameters that a file does not say. With ``of="glmnet"``: ``alpha``, above 0, by default 1, the lasso; of an
         elastic net each row is judged by itself. ``standardize``, by default True, as there. With
         ``standardize_response=False`` the ridge is that of scikit-learn; by default it is divided by the standard
-        deviation of y, by which glmnet scales y (`paretoclf.checking.r_tables`).
+        deviation of y, by which glmnet scales y (``paretoclf.checking.r_tables``).
 
     Returns
     -------

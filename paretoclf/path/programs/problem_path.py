@@ -91,7 +91,7 @@ class ProblemPath(Scored):
     unchecked : str
         What a file says that nothing checks, as it was written before such things were bound by a hash; else empty.
     terms : mapping of int to pair, optional
-        Names of items that are terms of the objective, as a file has them (see `paretoclf.path.base.term_names`).
+        Names of items that are terms of the objective, as a file has them (see ``paretoclf.path.base.term_names``).
 
     Notes
     -----
