@@ -17,7 +17,7 @@ from typing import Any
 from scipy.stats import binomtest
 
 from paretoclf.common.checks import check_labels, check_share, check_vector
-from paretoclf.roc.delong import scores_and_labels
+from paretoclf.roc.labelled_scores import scores_and_labels
 
 
 @dataclass(frozen=True)

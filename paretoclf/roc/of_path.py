@@ -22,8 +22,8 @@ from paretoclf.problem.costs import Costs, SampleCosts
 from paretoclf.problem.lines import lines_of
 from paretoclf.roc.crossings import BLOCK, Crossings, crossings, scores_at
 from paretoclf.roc.curve import RocCurve
-from paretoclf.roc.delong import scores_and_labels
 from paretoclf.roc.grid import grid_errors
+from paretoclf.roc.labelled_scores import scores_and_labels
 from paretoclf.roc.scores import PathScores, note_of
 
 Vary = Literal["intercept", "asymmetry", "both"]
