@@ -15,7 +15,7 @@ from paretoclf.path.sensitivity.conflict import conflict
 from paretoclf.problem.qp import QP
 from paretoclf.solve.judging.cone_proof import ProblemProof
 from paretoclf.solve.judging.given_values import solved
-from paretoclf.solve.judging.unbounded import linear_ray
+from paretoclf.solve.judging.unbounded import few_numbers, linear_ray
 from paretoclf.solve.models.lazily import cp
 from paretoclf.solve.sources.array_line import problem_of
 
@@ -104,8 +104,10 @@ def judge_ray(qp: QP, ray: Array, tol: float) -> ProblemProof:
     if len(found):
         return replace(judge_infeasible(qp, tol), status="not optimal")
     moves = "rises" if qp.maximise else "falls"
+    parts = {"d": ray} if qp.names is None else {qp.names[0][k]: ray[k] for k in np.flatnonzero(ray)}
+    which = f"the ray {few_numbers(parts)}".rstrip()
     words = (
-        f"Unbounded, proved by the ray{_entries_of(qp, ray)}: a point satisfies all rows, {_told(found.point)}, and "
+        f"Unbounded, proved by {which}: a point satisfies all rows, {_told(found.point)}, and "
         f"from there the objective {moves} by {fall:.4g} a step, while rows are kept to "
         f"{float(beyond.max(initial=0.0)):.1e} a step."
     )
@@ -117,14 +119,6 @@ def _ray(qp: QP) -> Array | None:
     A = sp.csr_array(qp.A)
     above, below = np.isfinite(qp.u), np.isfinite(qp.l)
     return linear_ray(qp.P, qp.sense * qp.q, A[above & below], sp.vstack([A[above & ~below], -A[below & ~above]]))
-
-
-def _entries_of(qp: QP, ray: Array) -> str:
-    """A ray of few entries in words."""
-    if qp.names is not None:
-        moving = [f"{qp.names[0][k]} = {ray[k]:.10g}" for k in np.flatnonzero(ray)]
-        return f" {', '.join(moving)}" if len(moving) <= SHOWN else ""
-    return f" d = [{', '.join(f'{entry:.10g}' for entry in ray)}]" if ray.size <= SHOWN else ""
 
 
 def _told(point: Mapping[str, Any]) -> str:

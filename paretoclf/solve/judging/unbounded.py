@@ -20,7 +20,7 @@ from paretoclf.proof.cones.cone_kinds import project
 from paretoclf.proof.cones.cone_program import ConeProgram
 from paretoclf.solve.models.model import Model
 
-#: Entries of a ray that are told.
+#: Numbers of a ray that are told.
 _SHOWN = 6
 
 
@@ -106,12 +106,32 @@ def _ray(program: ConeProgram, x: Array) -> Array:
 
 def _entries(columns: Mapping[str, Any], d: Array, model: Model) -> str:
     """A ray of few entries in words, where all variables are numbers or vectors."""
-    parts = [(name, d[at], model.variables[name].shape) for name, at in columns.items()]
-    few = sum(part.size for _, part, _ in parts) <= _SHOWN
-    if not few or any(len(shape) > 1 or part.size != np.prod(shape) for _, part, shape in parts):
+    parts = {name: d[at] for name, at in columns.items()}
+    shapes = {name: model.variables[name].shape for name in parts}
+    if any(part.size != np.prod(shapes[name]) for name, part in parts.items()):
         return ""
-    told = [
-        f"{name} = " + (f"{part.item():.10g}" if not shape else f"[{', '.join(f'{each:.10g}' for each in part)}]")
-        for name, part, shape in parts
-    ]
-    return f" The ray is {', '.join(told)}."
+    told = few_numbers({name: part.reshape(shapes[name], order="F") for name, part in parts.items()})
+    return f" The ray is {told}." if told else ""
+
+
+def few_numbers(parts: Mapping[str, Array]) -> str:
+    """Return numbers and vectors by name in words; nothing where they are many, or one is a matrix.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from paretoclf.solve.judging.unbounded import few_numbers
+    >>> few_numbers({"x": np.array([1.0, 0.5]), "y": np.array(-3.0)})
+    'x = [1, 0.5], y = -3'
+    >>> few_numbers({"x": np.ones(7)})
+    ''
+    """
+    if sum(part.size for part in parts.values()) > _SHOWN or any(part.ndim > 1 for part in parts.values()):
+        return ""
+    return ", ".join(f"{name} = {_told(part)}" for name, part in parts.items())
+
+
+def _told(part: Array) -> str:
+    """A number, or a vector, in ten digits."""
+    numbers = ", ".join(f"{number:.10g}" for number in part.ravel())
+    return f"[{numbers}]" if part.ndim else numbers
