@@ -15,7 +15,7 @@ from paretoclf.path.sensitivity.conflict import conflict
 from paretoclf.problem.qp import QP
 from paretoclf.solve.judging.cone_proof import ProblemProof
 from paretoclf.solve.judging.given_values import solved
-from paretoclf.solve.judging.unbounded import few_numbers, linear_ray
+from paretoclf.solve.judging.unbounded import ProvedRay, few_numbers, linear_ray
 from paretoclf.solve.models.lazily import cp
 from paretoclf.solve.sources.array_line import problem_of
 
@@ -67,8 +67,10 @@ def judge_unbounded(qp: QP, tol: float) -> ProblemProof:
     except cp.SolverError:
         words = "Neither a ray is found nor, by the solver, a bound."
         return ProblemProof("undecided", -np.inf, np.inf, words=words, tol=tol)
-    if proof.certificate is None:  # there is a point
-        return replace(proof, words=proof.words.replace(" if feasible", ""))
+    if proof.ray is not None:  # there is a point
+        return replace(proof, words=f"Unbounded {proof.ray.side}: {proof.ray}.")
+    if proof.certificate is None:
+        return proof
     bound = proof.lower if qp.sense > 0 else proof.upper
     words = f"Not unbounded: the optimal value lies in [{proof.lower:.10g}, {proof.upper:.10g}]."
     status = "not optimal" if np.isfinite(bound) else "undecided"
@@ -104,14 +106,15 @@ def judge_ray(qp: QP, ray: Array, tol: float) -> ProblemProof:
     if len(found):
         return replace(judge_infeasible(qp, tol), status="not optimal")
     moves = "rises" if qp.maximise else "falls"
-    parts = {"d": ray} if qp.names is None else {qp.names[0][k]: ray[k] for k in np.flatnonzero(ray)}
-    which = f"the ray {few_numbers(parts)}".rstrip()
+    by_name = {} if qp.names is None else {qp.names[0][k]: ray[k] for k in np.flatnonzero(ray)}
+    which = f"the ray {few_numbers(by_name or {'d': ray})}".rstrip()
+    missed = float(beyond.max(initial=0.0))
     words = (
         f"Unbounded, proved by {which}: a point satisfies all rows, {_told(found.point)}, and "
-        f"from there the objective {moves} by {fall:.4g} a step, while rows are kept to "
-        f"{float(beyond.max(initial=0.0)):.1e} a step."
+        f"from there the objective {moves} by {fall:.4g} a step, while rows are kept to {missed:.1e} a step."
     )
-    return ProblemProof("unbounded", -np.inf, np.inf, words=words, tol=tol)
+    proved = ProvedRay(by_name or {"x": ray}, missed, qp.sense, fall)
+    return ProblemProof("unbounded", -np.inf, np.inf, words=words, tol=tol, ray=proved)
 
 
 def _ray(qp: QP) -> Array | None:

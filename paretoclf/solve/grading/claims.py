@@ -68,8 +68,7 @@ def judge_unbounded(model: Model, tol: float) -> Judgement:
     point = feasible_point(model) if proof.status == "unbounded" else None
     if point is None:
         return Judgement(None, "Undecided: neither a bound nor a feasible point with a ray is proved.", proof)
-    ray = proof.words.partition(": ")[2].rstrip(".")
-    return Judgement(True, f"Right: it is unbounded {_side(model)}, {point}, and {ray}.", proof)
+    return Judgement(True, f"Right: it is unbounded {_side(model)}, {point}, and {proof.ray}.", proof)
 
 
 def _side(model: Model) -> str:

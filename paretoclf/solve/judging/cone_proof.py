@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -34,6 +34,9 @@ from paretoclf.solve.models.attributes import readings_of_attributes
 from paretoclf.solve.models.compiled_readings import raw
 from paretoclf.solve.models.lazily import cp
 from paretoclf.solve.models.model import Model, Numbers, conic_settings, problem_data
+
+if TYPE_CHECKING:
+    from paretoclf.solve.judging.unbounded import ProvedRay
 
 #: What a variable is called that is not the user's, before the name of theirs that it was added for.
 ADDED = "What CVXPY added for"
@@ -73,6 +76,8 @@ class ProblemProof:
         How far multipliers that were given with the point are from those of any optimum; 0 where none were.
     of : str
         What was judged in place of a problem with integers, such as ``"the relaxation"``.
+    ray : ProvedRay or None
+        Of an unbounded problem: the direction, by variables, along which its objective has no bound.
     """
 
     status: str
@@ -86,6 +91,7 @@ class ProblemProof:
     tol: float = CERTIFY
     dual: float = 0.0
     of: str = ""
+    ray: ProvedRay | None = None
 
     def passes(self) -> bool:
         """Whether the point is proved optimal to ``tol``, and multipliers that were given with it."""
@@ -209,26 +215,18 @@ def certify_problem(
     model.check_continuous()
     if not model.variables:
         raise InputError("problem must have variables, got none")
-    if problem.status is None and any(held(variable) is None for variable in model.variables.values()):
+    without_values = any(held(variable) is None for variable in model.variables.values())
+    if problem.status is None and without_values:
         raise InputError(
             "problem must be solved first: call problem.solve(); or give every variable a value, or verify(problem, "
             "{'x': value}) its own"
         )
     compiled = _compile(model)
     compiled.check_convex(np.inf)
-    infeasible = compiled.status in (cp.INFEASIBLE, cp.INFEASIBLE_INACCURATE)
-    if infeasible or compiled.status in (cp.UNBOUNDED, cp.UNBOUNDED_INACCURATE):
-        infeasible = infeasible or _without_points(model)  # with a ray besides, a solver may say either
-        if infeasible:
-            claim = _infeasible(_contradiction(model))
-        else:
-            from paretoclf.solve.judging.unbounded import words_of_ray  # most problems have an optimum
-
-            words = words_of_ray(compiled.program, compiled.x, compiled.columns, model)
-            told = words or "The solver says unbounded, which is not proved."
-            claim = ProblemProof("unbounded" if words else "undecided", -np.inf, np.inf, words=told)
-        if claim.status != "undecided" or any(held(variable) is None for variable in model.variables.values()):
-            return _in_their_sense(claim, model.sense) if infeasible else claim
+    if compiled.status in cp.settings.INF_OR_UNB:
+        claim = _without_optimum(model, compiled)
+        if claim.status != "undecided" or without_values:
+            return _in_their_sense(claim, model.sense)
         # Not proved: what the problem holds may still be. Numbers of such a claim are a ray, and no point.
         compiled = replace(compiled, x=np.zeros_like(compiled.x), z=np.zeros_like(compiled.z))
     numbers = _held(model)
@@ -238,9 +236,21 @@ def certify_problem(
     lower, upper = bounds.lower + compiled.offset, bounds.upper + compiled.offset
     certificate = replace(judged.certificate, tol=tol)
     unabsorbed = compiled.by_variable(bounds.unabsorbed)
-    status, conditions = certificate.verdict(tol), tuple(judged.conditions)
-    proof = ProblemProof(status, lower, upper, certificate, conditions, unabsorbed, tol=tol)
+    conditions = tuple(judged.conditions)
+    proof = ProblemProof(certificate.verdict(tol), lower, upper, certificate, conditions, unabsorbed, tol=tol)
     return _in_their_sense(proof, model.sense)
+
+
+def _without_optimum(model: Model, compiled: CompiledCone) -> ProblemProof:
+    """Proof that there is no point, or a ray; undecided where neither is proved, though the solver says so."""
+    if compiled.status.startswith("infeasible") or _without_points(model):  # with a ray besides, it may say either
+        return _infeasible(_contradiction(model))
+    from paretoclf.solve.judging.unbounded import proved_ray  # most problems have an optimum
+
+    ray = proved_ray(compiled.program, compiled.x, compiled.columns, model)
+    if ray is None:
+        return _not_proved("unbounded")
+    return ProblemProof("unbounded", -np.inf, np.inf, words=f"Unbounded {ray.side} if feasible: {ray}.", ray=ray)
 
 
 def _others(
@@ -677,7 +687,7 @@ def _contradiction(model: Model) -> CompiledCone | None:
 def _without_points(model: Model) -> bool:
     """Whether the solver finds no point at all, whatever the objective."""
     alone = _feasibility(model.constraints)
-    return bool(alone.variables) and _compile(alone).status in (cp.INFEASIBLE, cp.INFEASIBLE_INACCURATE)
+    return bool(alone.variables) and _compile(alone).status.startswith("infeasible")
 
 
 def _feasibility(constraints: Mapping[str, Any]) -> Model:
@@ -696,9 +706,10 @@ def _infeasible(compiled: CompiledCone | None) -> ProblemProof:
     if reach == 0:
         return _not_proved("infeasible")
     share: dict[str, float] = {}
-    for row in np.argsort(-np.abs(z)):
-        if abs(z[row]) > 1e-6 * np.abs(z).max():
-            share.setdefault(compiled.constraint(int(row)), float(abs(z[row])))
+    sizes = np.abs(z)
+    for row in np.argsort(-sizes):
+        if sizes[row] > 1e-6 * sizes.max():
+            share.setdefault(compiled.constraint(int(row)), float(sizes[row]))
     if np.isinf(reach):
         words = f"Infeasible, proved: no point satisfies {' and '.join(share)} together."
         return ProblemProof("infeasible", np.inf, np.inf, blame=share, words=words)

@@ -7,6 +7,7 @@ rays are a polyhedron, and a vertex of it has few digits.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,9 @@ from paretoclf.solve.models.model import Model
 
 #: Numbers of a ray that are told.
 _SHOWN = 6
+
+#: A variable stands still along a ray if it moves by less than this share of the one that moves most.
+_STANDS = 1e-6
 
 
 def linear_ray(P: Any, q: Array, equations: Any, above: Any) -> Array | None:
@@ -64,8 +68,50 @@ def linear_ray(P: Any, q: Array, equations: Any, above: Any) -> Array | None:
     return None if found.x is None else found.x[: q.size] - found.x[q.size :] + 0.0
 
 
-def words_of_ray(program: ConeProgram, x: Array, columns: Mapping[str, Any], model: Model) -> str:
-    """Say along which ray the objective falls, and how nearly it stays in the cones; nothing where none is proved.
+@dataclass(frozen=True)
+class ProvedRay:
+    """Direction along which an objective has no bound from any feasible point: next to it there is such a ray.
+
+    Attributes
+    ----------
+    direction : mapping of str to array
+        By variables, in their shapes; of one that CVXPY does not compile entry by entry, as a complex one, the numbers
+        that it compiles it to, in a row.
+    missed : float
+        The most by which a step leaves the constraints, or by which the objective's gradient turns.
+    sense : {1, -1}
+        -1 of a maximisation, whose objective rises.
+    fall : float
+        So much does the objective fall a step.
+    """
+
+    direction: Mapping[str, Array]
+    missed: float
+    sense: int
+    fall: float = 1.0
+
+    @property
+    def side(self) -> str:
+        """On which side the objective has no bound."""
+        return "below" if self.sense > 0 else "above"
+
+    @property
+    def moving(self) -> list[str]:
+        """Variables that move along it, those that move most first."""
+        sizes = {name: float(np.abs(entries).max(initial=0.0)) for name, entries in self.direction.items()}
+        least = _STANDS * max(sizes.values())
+        return sorted((name for name, size in sizes.items() if size > least), key=lambda name: -sizes[name])
+
+    def __str__(self) -> str:
+        moves = "falls" if self.sense > 0 else "rises"
+        along = f"along a ray in {', '.join(self.moving)} the objective {moves} by {self.fall:.4g} a step"
+        told = few_numbers(self.direction)
+        entries = f". The ray is {told}" if told else ""
+        return f"{along}, and the constraints are kept to {self.missed:.1e}{entries}"
+
+
+def proved_ray(program: ConeProgram, x: Array, columns: Mapping[str, Any], model: Model) -> ProvedRay | None:
+    """Ray along which the objective falls by 1 a step; None where none is proved.
 
     Parameters
     ----------
@@ -76,22 +122,16 @@ def words_of_ray(program: ConeProgram, x: Array, columns: Mapping[str, Any], mod
         Where each variable stands in x.
     model : Model
     """
-    side, moves = ("below", "falls") if model.sense > 0 else ("above", "rises")
     d = _ray(program, x)
     fall = -float(program.q @ d)
     if not fall > 0:
-        return ""
+        return None
     d = d / fall
-    s = -(program.A @ d)
-    off = [float(np.abs(program.P @ d).max(initial=0.0)), float(np.abs(s - project(s, program.cones)).max(initial=0.0))]
-    moving = {name: float(np.abs(d[at]).max(initial=0.0)) for name, at in columns.items()}
-    along = [name for name, size in sorted(moving.items(), key=lambda kv: -kv[1]) if size > 1e-6 * max(moving.values())]
-    if max(off) > CERTIFY or not has_ray(program, d):
-        return ""
-    return (
-        f"Unbounded {side} if feasible: along a ray in {', '.join(along)} the objective {moves} by 1 a step, "
-        f"and the constraints are kept to {max(off):.1e}.{_entries(columns, d, model)}"
-    )
+    missed = max(_turn(program, d), _outside(program, d))
+    if missed > CERTIFY or not has_ray(program, d):
+        return None
+    direction = {name: _in_shape(d[at], model.variables[name].shape) for name, at in columns.items()}
+    return ProvedRay(direction, missed, model.sense)
 
 
 def _ray(program: ConeProgram, x: Array) -> Array:
@@ -104,14 +144,20 @@ def _ray(program: ConeProgram, x: Array) -> Array:
     return x if found is None else found
 
 
-def _entries(columns: Mapping[str, Any], d: Array, model: Model) -> str:
-    """A ray of few entries in words, where all variables are numbers or vectors."""
-    parts = {name: d[at] for name, at in columns.items()}
-    shapes = {name: model.variables[name].shape for name in parts}
-    if any(part.size != np.prod(shapes[name]) for name, part in parts.items()):
-        return ""
-    told = few_numbers({name: part.reshape(shapes[name], order="F") for name, part in parts.items()})
-    return f" The ray is {told}." if told else ""
+def _turn(program: ConeProgram, d: Array) -> float:
+    """The most by which an entry of the objective's gradient changes in a step."""
+    return float(np.abs(program.P @ d).max(initial=0.0))
+
+
+def _outside(program: ConeProgram, d: Array) -> float:
+    """The most by which a step from the tip of the cones leaves them."""
+    s = -(program.A @ d)
+    return float(np.abs(s - project(s, program.cones)).max(initial=0.0))
+
+
+def _in_shape(numbers: Array, shape: tuple[int, ...]) -> Array:
+    """The compiled numbers of a variable as its entries; in a row where they are not one for one."""
+    return numbers.reshape(shape, order="F") if numbers.size == np.prod(shape) else numbers[None]
 
 
 def few_numbers(parts: Mapping[str, Array]) -> str:

@@ -409,6 +409,21 @@ def test_a_violation_that_rounding_may_make_decides_nothing_without_multipliers_
     assert certified(problem).status == "undecided"
 
 
+def test_a_proof_holds_its_ray():
+    x, z = cp.Variable(2, name="x"), cp.Variable(name="z")
+    rows = [z <= x[1], x[0] >= 0, cp.norm(x) <= 2 * z]
+    problem = cp.Problem(cp.Minimize(x[0] - 3 * z), rows)
+    problem.solve("CLARABEL")
+    ray = certified(problem).ray
+    for far in (0.0, 1e3, 1e6):
+        x.value, z.value = np.array([0.5, 1.0]) + far * ray.direction["x"], 0.75 + far * ray.direction["z"]
+        assert problem.objective.value == pytest.approx(0.5 - 3 * 0.75 - far, rel=1e-6)
+        assert max(np.max(row.violation()) for row in rows) <= 1e-6 * far
+    problem = cp.Problem(cp.Minimize(z), [z >= 1, z <= 0])
+    problem.solve("CLARABEL")
+    assert certified(problem).ray is None
+
+
 def test_nearly_a_ray_is_no_proof_of_an_unbounded_problem():
     """The solver says unbounded; the optimum is at x = 1e10."""
     x, y = cp.Variable(name="x"), cp.Variable(name="y")
