@@ -51,21 +51,24 @@ def linear_ray(P: Any, q: Array, equations: Any, above: Any) -> Array | None:
     >>> linear_ray(sp.eye_array(2), np.array([2.0, -1.0]), none, none) is None
     True
     """
-    flat = sp.vstack([sp.csr_array(P), sp.csr_array(equations), sp.csr_array(q.reshape(1, -1))], format="csr")
-    used = np.diff(flat.indptr) > 0
-    used[-1] = True
-    sides = np.zeros(flat.shape[0])
-    sides[-1] = -1.0
-    flat, above = flat[used], sp.csr_array(above)
+    held = sp.csr_array(sp.vstack([sp.csr_array(P), sp.csr_array(equations)]))
+    held = held[np.diff(held.indptr) > 0]  # rows of zeros say nothing
+    rows = sp.vstack([held, sp.csr_array(q[None])])
+    sides = np.append(np.zeros(held.shape[0]), -1.0)
+    above = sp.csr_array(above)
+    # The sum of sizes is linear in what is up and what is down of a direction, neither of them negative.
     found = linprog(
         np.ones(2 * q.size),
         A_ub=sp.hstack([above, -above]) if above.shape[0] else None,
         b_ub=np.zeros(above.shape[0]) if above.shape[0] else None,
-        A_eq=sp.hstack([flat, -flat]),
-        b_eq=sides[used],
+        A_eq=sp.hstack([rows, -rows]),
+        b_eq=sides,
         method="highs",
     )
-    return None if found.x is None else found.x[: q.size] - found.x[q.size :] + 0.0
+    if found.x is None:
+        return None
+    up, down = np.split(found.x, 2)
+    return np.asarray(up - down + 0.0)  # no -0
 
 
 @dataclass(frozen=True)
