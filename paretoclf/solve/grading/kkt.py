@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import nnls
@@ -252,6 +252,20 @@ def _unknown(name: str, variable: Any) -> KKTResidual:
     return _residual(STATIONARITY, name, variable.shape, 0.0, nothing, nothing)
 
 
+class _LagrangianTerm(NamedTuple):
+    """A term of the Lagrangian: a weighted sum of entries, and what `_gradient` returns of it."""
+
+    weight: Any
+    expression: Any
+    gradient: dict[str, Array]
+
+    @property
+    def is_smooth(self) -> bool:
+        """Whether the gradient is known to be one, and not a subgradient of several."""
+        has_one = bool(self.gradient) or not self.expression.variables()
+        return has_one and _has_gradient(self.expression)
+
+
 @dataclass(frozen=True)
 class _Stationarity:
     """The Lagrangian at a point: its multipliers, and constraints whose multipliers are free."""
@@ -264,35 +278,27 @@ class _Stationarity:
 
     def residuals(self) -> tuple[list[KKTResidual], dict[str, Any]]:
         """The residual of each variable, and the multipliers that were chosen."""
-        variables = self.model.variables
         terms = self._terms()
-        known = terms is not None and not any(v.is_complex() or v.attributes["diag"] for v in variables.values())
-        gradients = [_gradient(weight, e, variables) for weight, e in terms] if known and terms is not None else []
-        if not known or any(each is None for each in gradients):
-            return [_unknown(name, v) for name, v in variables.items()], {}
-        units = {name: np.ones(v.size) for name, v in variables.items()}
-        for gradient in gradients:
-            for name, part in (gradient or {}).items():
-                units[name] = np.maximum(units[name], 1.0 + np.abs(part))
-        assert terms is not None
-        smooth = [
-            _has_gradient(e) and (bool(g) or not e.variables()) for (_, e), g in zip(terms, gradients, strict=True)
-        ]
-        left = _sum([g for g, alone in zip(gradients, smooth, strict=True) if alone and g], variables)
-        kinked = [term for term, alone in zip(terms, smooth, strict=True) if not alone]
-        plain = all(isinstance(c, cp.constraints.Inequality) for c in self.free.values())
-        inferred: dict[str, Any] = {}
-        if kinked or not plain:
-            least = _at_kink(left, kinked, self.free, variables)
-        else:
-            least, inferred = self._chosen(left)
-        found = []
-        for name, variable in variables.items():
-            entries, unit = _in_numpys_order(np.abs(least[name]), variable), _in_numpys_order(units[name], variable)
-            found.append(_residual(STATIONARITY, name, variable.shape, self.tol, entries, entries / unit))
-        return found, inferred
+        if terms is None:
+            return [_unknown(name, variable) for name, variable in self.model.variables.items()], {}
+        least, inferred = self._least(terms)
+        units = self._units(terms)
+        return [self._residual_in(name, least[name], units[name]) for name in self.model.variables], inferred
 
-    def _terms(self) -> list[tuple[Any, Any]] | None:
+    def _terms(self) -> list[_LagrangianTerm] | None:
+        """The terms of the Lagrangian; None where a variable, a constraint or an atom is not covered."""
+        variables, weighted = self.model.variables, self._weighted()
+        if weighted is None or any(v.is_complex() or v.attributes["diag"] for v in variables.values()):
+            return None
+        found = []
+        for weight, expression in weighted:
+            gradient = _gradient(weight, expression, variables)
+            if gradient is None:
+                return None
+            found.append(_LagrangianTerm(weight, expression, gradient))
+        return found
+
+    def _weighted(self) -> list[tuple[Any, Any]] | None:
         """The Lagrangian as weights of expressions; None of a kind of constraint that is not covered."""
         found = _summands(float(self.model.sense), self.model.problem.objective.expr)
         for name, constraint in self.model.constraints.items():
@@ -304,29 +310,58 @@ class _Stationarity:
             found += own
         return found
 
+    def _units(self, terms: list[_LagrangianTerm]) -> dict[str, Array]:
+        """1 + the largest term of each entry of the gradient, by variable."""
+        units = {name: np.ones(v.size) for name, v in self.model.variables.items()}
+        for term in terms:
+            for name, part in term.gradient.items():
+                units[name] = np.maximum(units[name], 1.0 + np.abs(part))
+        return units
+
+    def _least(self, terms: list[_LagrangianTerm]) -> tuple[dict[str, Array], dict[str, Any]]:
+        """The least element of the subdifferential by variable, and the multipliers that were chosen for it."""
+        smooth, kinked = list[_LagrangianTerm](), list[_LagrangianTerm]()
+        for term in terms:
+            (smooth if term.is_smooth else kinked).append(term)
+        gradient = _sum([term.gradient for term in smooth], self.model.variables)
+        if kinked or not all(isinstance(c, cp.constraints.Inequality) for c in self.free.values()):
+            return _at_kink(gradient, kinked, self.free, self.model.variables), {}
+        return self._chosen(gradient)
+
     def _chosen(self, gradient: Mapping[str, Array]) -> tuple[dict[str, Array], dict[str, Any]]:
         """The gradient with the multipliers of free inequalities that make it least, and these."""
         variables = self.model.variables
-        columns, places = [], []
-        for name, constraint in self.free.items():
-            c = self.conditions[name]
-            active = np.ravel(c.slack <= self.tol * c.slack_unit)
-            for k in np.flatnonzero(active).tolist():
-                weight = np.zeros(active.size)
-                weight[k] = 1.0
-                own = _gradient(weight.reshape(constraint.shape), constraint.expr, variables) or {}
-                columns.append(np.concatenate([own.get(n, np.zeros(v.size)) for n, v in variables.items()]))
-                places.append((name, k))
-        whole = np.concatenate([gradient[name] for name in variables])
         found = {name: np.zeros(constraint.shape) for name, constraint in self.free.items()}
-        if columns:
-            matrix = np.stack(columns, axis=1)
+        places = list(self._without_room())
+        whole = _joined(gradient, variables)
+        if places:
+            matrix = np.stack([_joined(self._gradient_of_entry(*place), variables) for place in places], axis=1)
             chosen, _ = nnls(matrix, -whole)
             whole = whole + matrix @ chosen
-            for (name, k), multiplier in zip(places, chosen.tolist(), strict=True):
-                found[name].ravel()[k] = multiplier
+            for (name, entry), multiplier in zip(places, chosen.tolist(), strict=True):
+                found[name].flat[entry] = multiplier
         ends = np.cumsum([v.size for v in variables.values()])[:-1]
         return dict(zip(variables, np.split(whole, ends), strict=True)), found
+
+    def _without_room(self) -> Iterator[tuple[str, int]]:
+        """Entries of free inequalities, by name and number: the others have the multiplier 0."""
+        for name in self.free:
+            c = self.conditions[name]
+            active = np.ravel(c.slack <= self.tol * c.slack_unit)
+            yield from ((name, entry) for entry in np.flatnonzero(active).tolist())
+
+    def _gradient_of_entry(self, name: str, entry: int) -> dict[str, Array]:
+        """The gradient of one entry of a free inequality by variable."""
+        constraint = self.free[name]
+        weight = np.zeros(constraint.shape)
+        weight.flat[entry] = 1.0
+        return _gradient(weight, constraint.expr, self.model.variables) or {}
+
+    def _residual_in(self, name: str, least: Array, unit: Array) -> KKTResidual:
+        """The residual in a variable of the least element of the subdifferential."""
+        variable = self.model.variables[name]
+        by = _in_numpys_order(np.abs(least), variable)
+        return _residual(STATIONARITY, name, variable.shape, self.tol, by, by / _in_numpys_order(unit, variable))
 
 
 def _summands(sign: float, expression: Any) -> list[tuple[Any, Any]]:
@@ -383,6 +418,11 @@ def _sum(gradients: list[dict[str, Array]], variables: Mapping[str, Any]) -> dic
     return {name: sum((g[name] for g in gradients if name in g), np.zeros(v.size)) for name, v in variables.items()}
 
 
+def _joined(gradient: Mapping[str, Array], variables: Mapping[str, Any]) -> Array:
+    """A gradient as one vector, variable after variable."""
+    return np.concatenate([gradient.get(name, np.zeros(v.size)) for name, v in variables.items()])
+
+
 def _has_gradient(expression: Any) -> bool:
     """Whether an expression is known to have a gradient at the values that its variables hold."""
     if not expression.args:
@@ -398,34 +438,23 @@ def _has_gradient(expression: Any) -> bool:
 
 
 def _at_kink(
-    gradient: Mapping[str, Array], kinked: list[tuple[Any, Any]], free: Mapping[str, Any], variables: Mapping[str, Any]
+    gradient: Mapping[str, Array], kinked: list[_LagrangianTerm], free: Mapping[str, Any], variables: Mapping[str, Any]
 ) -> dict[str, Array]:
     """The least element of the subdifferential, by the problem of the module's text; nan where it is not convex."""
-    size = 1.0 + max(float(np.max(np.abs(v.value), initial=0.0)) for v in variables.values())
-    step = _STEP * size
+    nothing = {name: np.full(v.size, np.nan) for name, v in variables.items()}
+    step = _STEP * (1.0 + max(float(np.max(np.abs(v.value), initial=0.0)) for v in variables.values()))
     moves = {name: cp.Variable(v.shape, symmetric=v.ndim == 2 and v.is_symmetric()) for name, v in variables.items()}
     moved = {id(v): cp.Constant(dense(v.value)) + step * moves[name] for name, v in variables.items()}
-    objective = sum(0.5 * cp.sum_squares(d) for d in moves.values())
-    for name, d in moves.items():
-        objective = objective + cp.sum(cp.multiply(gradient[name].reshape(d.shape, order="F"), d))
-    nothing = {name: np.full(v.size, np.nan) for name, v in variables.items()}
-    for weight, expression in kinked:
-        try:
-            there = expression.tree_copy(moved)
-        except AssertionError:  # of a perspective, which CVXPY cannot copy
-            return nothing
-        beyond = cp.multiply(np.reshape(weight, expression.shape), there) / step
-        objective = objective + cp.sum(beyond)
-    rows = []
-    for constraint in free.values():
-        least = np.asarray(constraint.expr.value)
-        at = constraint.expr.tree_copy(moved)
-        if isinstance(constraint, cp.constraints.PSD):
-            room = max(0.0, -float(np.linalg.eigvalsh(0.5 * (least + least.T)).min()))
-            rows.append(at / step + room / step * np.eye(len(least)) >> 0)
-        else:
-            rows.append((at - np.maximum(least, 0.0)) / step <= 0)
-    problem = cp.Problem(cp.Minimize(objective), rows)
+    squares = [0.5 * cp.sum_squares(d) for d in moves.values()]
+    linear = [cp.sum(cp.multiply(gradient[name].reshape(d.shape, order="F"), d)) for name, d in moves.items()]
+    try:
+        there = [term.expression.tree_copy(moved) for term in kinked]
+    except AssertionError:  # of a perspective, which CVXPY cannot copy
+        return nothing
+    weights = [np.reshape(term.weight, term.expression.shape) for term in kinked]
+    beyond = [cp.sum(cp.multiply(*pair) / step) for pair in zip(weights, there, strict=True)]
+    rows = [_still_kept(constraint, moved, step) for constraint in free.values()]
+    problem = cp.Problem(cp.Minimize(sum([*squares, *linear, *beyond])), rows)
     if not problem.is_dcp():  # a multiplier of the wrong sign
         return nothing
     for accuracy in (SOLVER_REFERENCE, SOLVER_FAST):
@@ -436,6 +465,15 @@ def _at_kink(
         if all(d.value is not None for d in moves.values()):
             return {name: _without_noise(np.ravel(dense(d.value), order="F")) for name, d in moves.items()}
     return nothing
+
+
+def _still_kept(constraint: Any, moved: Mapping[int, Any], step: float) -> Any:
+    """A free constraint a step on, divided by the step; what is violated at the point may be violated as much there."""
+    here, there = np.asarray(constraint.expr.value), constraint.expr.tree_copy(moved)
+    if isinstance(constraint, cp.constraints.PSD):
+        violated = max(0.0, -float(np.linalg.eigvalsh(0.5 * (here + here.T)).min()))
+        return there / step + violated / step * np.eye(len(here)) >> 0
+    return (there - np.maximum(here, 0.0)) / step <= 0
 
 
 def _without_noise(entries: Array) -> Array:
