@@ -170,34 +170,58 @@ def _of_table(found: ProblemMap, law: Any) -> tuple[Array, list[Any]]:
 
 def _judged(found: ProblemMap, place: Array, answer: Any, tol: float) -> tuple[float, Scale, str]:
     """Excess of the law at a place, the scale of it, and why it is not optimal."""
-    at = dict(zip(found.ranges, place.tolist(), strict=True))
     if np.isnan(found.values("value", place[None])[0]):
-        square = (place - found.frame[0]) / found.frame[1]
-        if (np.abs(square - 0.5) > 0.5).any():
-            raise InputError(f"law must be asked within the map, {found!r}, got {those(at).strip(' ()')}")
+        _refuse_outside(found, place)
         said = "" if answer is None else "there is no optimum here, and the law has a control"
         return np.nan, Scale.of(0.0, 0.0, 1.0), said
-    here, number = np.clip((place - found.frame[0]) / found.frame[1], 0.0, 1.0), found.region_at(at)
-    line = found.plane.between(here, here)
-    best, _ = found.regions[number].at(here)
+    line, best = _optimum_at(found, place)
     objective = Objective(line.P, line.q[0], float(line.constant[0]), largest_of_rows(line.A), line.b[0])
     scale = objective.scale(best)
     if answer is None:
         return np.nan, scale, "the law has no control, and there is an optimum here"
-    held = _held(line, answer)
-    size = np.array([min(tol, STRANGERS) * (1.0 + abs(value)) for _, _, value in held])
-    own = np.array([factor * best[column] - value for column, factor, value in held])
-    if (np.abs(own) <= size).all():
-        return 0.0, scale, ""
+    plan, why = _best_plan(line, best, _held(line, answer), min(tol, STRANGERS))
+    if plan is None:
+        return np.inf, scale, why
+    excess = max(0.0, objective.value(plan) - objective.value(best)) / scale.size
+    return excess, scale, "there is a better plan" if excess > tol else ""
+
+
+def _refuse_outside(found: ProblemMap, place: Array) -> None:
+    """InputError if a place is outside of a map."""
+    square = (place - found.frame[0]) / found.frame[1]
+    if (np.abs(square - 0.5) > 0.5).any():
+        at = those(_named(found, place)).strip(" ()")
+        raise InputError(f"law must be asked within the map, {found!r}, got {at}")
+
+
+def _named(found: ProblemMap, place: Array) -> dict[str, float]:
+    """Both parameters of a map by name."""
+    return dict(zip(found.ranges, place.tolist(), strict=True))
+
+
+def _optimum_at(found: ProblemMap, place: Array) -> tuple[ProgramLine, Array]:
+    """The program at a place of a map, as a line that does not move, and the map's optimum of it."""
+    square = np.clip((place - found.frame[0]) / found.frame[1], 0.0, 1.0)
+    best, _ = found.regions[found.region_at(_named(found, place))].at(square)
+    return found.plane.between(square, square), best
+
+
+def _best_plan(
+    line: ProgramLine, best: Array, held: list[tuple[int, float, float]], tol: float
+) -> tuple[Array | None, str]:
+    """The best plan that has these entries, to tol; where there is none, None and the constraints that say so."""
+    size = np.array([tol * (1.0 + abs(value)) for _, _, value in held])
+    apart = np.array([factor * best[column] - value for column, factor, value in held])
+    if (np.abs(apart) <= size).all():
+        return best, ""
     try:
-        columns, _ = optimum(_with_rows(line, held, size))
+        plan, _ = optimum(_with_rows(line, held, size))
     except InputError as error:
         if "infeasible" not in str(error):
             raise
         blame = str(error).partition("no point satisfies ")[2].partition(";")[0]
-        return np.inf, scale, f"no plan that begins so satisfies {blame or 'the constraints'}"
-    excess = max(0.0, objective.value(columns) - objective.value(best)) / scale.size
-    return excess, scale, "there is a better plan" if excess > tol else ""
+        return None, f"no plan that begins so satisfies {blame or 'the constraints'}"
+    return plan, ""
 
 
 def _held(line: ProgramLine, answer: Mapping[Any, Any]) -> list[tuple[int, float, float]]:
