@@ -21,7 +21,6 @@ import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -32,6 +31,15 @@ from paretoclf.common.tolerances import CERTIFY, HOMEWORK
 from paretoclf.problem.qp import QP
 from paretoclf.proof.verdicts.evidence import Condition
 from paretoclf.solve.grading.claims import Judgement, judge_infeasible, judge_ray
+from paretoclf.solve.grading.digits import (
+    DigitsGiven,
+    allowed,
+    count_in_words,
+    digits_given,
+    digits_that_count,
+    largest_part,
+    parts_of,
+)
 from paretoclf.solve.grading.homework import DualGrade, grade_dual
 from paretoclf.solve.grading.kkt import KKTTable, kkt_table
 from paretoclf.solve.grading.written_attributes import written_out
@@ -44,6 +52,9 @@ from paretoclf.solve.models.lazily import cp
 from paretoclf.solve.models.model import Model, conic_settings, dense, having, without_values
 
 Verdict = Literal["right", "infeasible", "not optimal", "wrong multipliers", "wrong claim", "undecided"]
+
+#: What a solver leaves of a number that is 0, relative to the largest that it found.
+_SOLVED = 1e-7
 
 #: Slips that are named: what the answer is, beside what a solver found.
 SLIPS = {-1.0: "has the opposite sign of", 2.0: "is twice", 0.5: "is half"}
@@ -378,8 +389,7 @@ class _Exercise:
     @property
     def digits(self) -> str:
         """How many digits count, in words."""
-        number = max(1, round(-np.log10(self.tol)))
-        return f"{_WORDS.get(number, number)} digit{'s' if number > 1 else ''}"
+        return count_in_words(digits_that_count(self.tol), "digit")
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -395,10 +405,6 @@ class _Proving:
     words: str
 
 
-#: Numbers of digits in words.
-_WORDS = {1: "one", 2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight", 9: "nine"}
-
-
 def _graded(
     exercise: _Exercise, values: Mapping[str, Any], lagrangian: _Proving | None, proof: ProblemProof, unused: str
 ) -> Grade:
@@ -406,7 +412,7 @@ def _graded(
     right = {"optimal": True, "not optimal": False}.get(proof.status)
     multipliers = None if lagrangian is None else lagrangian.right
     wrong = _of_values(exercise, proof, values, right)
-    rounded = None if wrong is None or right is None else _digits_given(exercise, values)
+    rounded = None if wrong is None or right is None else _rounded(exercise, values)
     if wrong is not None and not (rounded and rounded.enough):
         verdict, sentence = wrong
         sentence += f"; to {rounded.words} the values are those of an optimum" if rounded else ""
@@ -555,49 +561,11 @@ class _Entry:
         return f"{self.name}{list(self.index) if self.index else ''}"
 
 
-@dataclass(frozen=True)
-class _Rounding:
-    """Digits that an answer has in common with an optimum: how many, in words, and whether that is as many as count."""
-
-    words: str
-    enough: bool
-
-
-#: Digits of numbers that somebody rounded are at most so many, and at least two.
-_FEW_DIGITS = 9
-
-
-def _digits_given(exercise: _Exercise, answers: Mapping[str, Any]) -> _Rounding | None:
-    """Whether the solver's numbers, rounded as an answer is written, are the answer; None if not.
-
-    It may be written to so many digits, or to so many decimals: a zero at the end is not to be seen in a number, so
-    that the longest of them says how many.
-    """
+def _rounded(exercise: _Exercise, answers: Mapping[str, Any]) -> DigitsGiven | None:
+    """The digits to which an answer is that of a solver, where the solver's numbers are exact enough to say so."""
     if not _is_exact(exercise.solved):
         return None
-    given, own, counts = [], [], []
-    floor = _floor(exercise, answers)
-    for name, answer in answers.items():
-        for part, solvers in zip(_parts(answer), _parts(exercise.reference[name]), strict=True):
-            if np.iscomplexobj(part):
-                return None
-            given.append(np.ravel(part))
-            own.append(np.ravel(solvers))
-            counts.append(np.ravel(_allowed(np.asarray(solvers), _largest_part(answers[name]), exercise.tol, floor)))
-    numbers, apart = np.concatenate(given), np.abs(np.concatenate(given) - np.concatenate(own))
-    spelled = [Decimal(repr(float(number))).normalize() for number in numbers if number]
-    digits = max((len(each.as_tuple().digits) for each in spelled), default=0)
-    decimals = max((-int(each.as_tuple().exponent) for each in spelled), default=0)
-    if not 2 <= digits <= _FEW_DIGITS:
-        return None
-    sizes = np.maximum(np.abs(numbers), np.finfo(float).tiny)
-    of_digits = np.where(numbers == 0.0, 0.0, 0.5 * 10.0 ** (np.floor(np.log10(sizes)) - digits + 1))
-    of_decimals = np.full(numbers.size, 0.5 * 10.0**-decimals)
-    for count, unit, allowed in ((digits, "digit", of_digits), (decimals, "decimal", of_decimals)):
-        if (apart <= allowed * (1.0 + 1e-9) + floor).all():
-            words = f"{_WORDS.get(count, count)} {unit}{'s' if count != 1 else ''}"
-            return _Rounding(words, bool((allowed <= np.concatenate(counts)).all()))
-    return None
+    return digits_given(answers, exercise.reference, exercise.tol, _floor(exercise, answers))
 
 
 def _entries_off(name: str, given: Any, reference: Any, tol: float, floor: float = 0.0) -> list[_Entry]:
@@ -606,11 +574,11 @@ def _entries_off(name: str, given: Any, reference: Any, tol: float, floor: float
     These are a share ``tol`` of the largest entry, or half a unit of the last of the digits of the entry itself; where
     all are 0, the floor.
     """
-    parts = [tuple(map(np.asarray, pair)) for pair in zip(_parts(given), _parts(reference), strict=True)]
-    largest = _largest_part(reference)
+    parts = [tuple(map(np.asarray, pair)) for pair in zip(parts_of(given), parts_of(reference), strict=True)]
+    largest = largest_part(reference)
     found = list[tuple[float, _Entry]]()
     for k, (answer, own) in enumerate(parts):
-        apart = np.abs(np.subtract(answer, own)) / _allowed(own, largest, tol, floor)
+        apart = np.abs(np.subtract(answer, own)) / allowed(own, largest, tol, floor)
         for index in np.argwhere(apart > 1.0):
             place = tuple(index.tolist())
             part = k if isinstance(reference, list) else None
@@ -618,39 +586,17 @@ def _entries_off(name: str, given: Any, reference: Any, tol: float, floor: float
     return [entry for _, entry in sorted(found, key=lambda each: -each[0])]
 
 
-def _allowed(own: Any, largest: float, tol: float, floor: float) -> Any:
-    """The distance from entries of a solver at which those of an answer have the digits that count."""
-    digits = max(1, round(-np.log10(tol)))
-    size = np.maximum(np.abs(own) * (1.0 + 0.5 * tol), np.finfo(float).tiny)  # .9999 is 1.00
-    unit = 10.0 ** (np.floor(np.log10(size)) - digits + 1)
-    return np.maximum(max(tol * largest, floor), 0.5 * unit * (1.0 + 1e-9))
-
-
-def _largest_part(value: Any) -> float:
-    """The largest entry of a value."""
-    return max(float(np.max(np.abs(part), initial=0.0)) for part in _parts(value))
-
-
 def _off(exercise: _Exercise, answers: Mapping[str, Any]) -> list[_Entry]:
     """Entries of answers that are not the solver's; of complex ones none is looked at."""
     reference = {name: exercise.reference[name] for name in answers}
-    real = {name: own for name, own in reference.items() if not any(map(np.iscomplexobj, _parts(own)))}
+    real = {name: own for name, own in reference.items() if not any(map(np.iscomplexobj, parts_of(own)))}
     floor = _floor(exercise, real)
     return [e for name, own in real.items() for e in _entries_off(name, answers[name], own, exercise.tol, floor)]
 
 
 def _floor(exercise: _Exercise, names: Iterable[str]) -> float:
     """The size that a solver leaves of a number that is 0, by the largest of those with these names."""
-    return _SOLVED * max((_largest_part(exercise.reference[name]) for name in names), default=0.0)
-
-
-#: What a solver leaves of a number that is 0, relative to the largest that it found.
-_SOLVED = 1e-7
-
-
-def _parts(value: Any) -> list[Any]:
-    """The arrays that a value consists of; a multiplier of a cone is a list of them."""
-    return value if isinstance(value, list) else [value]
+    return _SOLVED * max((largest_part(exercise.reference[name]) for name in names), default=0.0)
 
 
 def _proved_wrong(exercise: _Exercise, entry: _Entry) -> Verdict | None:
@@ -728,7 +674,7 @@ def _of_multipliers(exercise: _Exercise, hand: Mapping[str, Any]) -> _Proving:
         if _multiplier_proved_wrong(exercise, entry, box):
             wrong = f"the multiplier of {entry} {entry.words}"
             break
-    if missed and (rounded := _digits_given(exercise, hand)) and rounded.enough:
+    if missed and (rounded := _rounded(exercise, hand)) and rounded.enough:
         return _Proving(True, f", to the digits given: optimal ones have these numbers to {rounded.words}")
     if wrong:
         return _Proving(False, _slip(hand, exercise.reference, "the multiplier of ") or wrong)
