@@ -9,6 +9,7 @@ from __future__ import annotations
 import keyword
 import pprint
 import re
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -81,24 +82,38 @@ int {function}(double {first}, double {second}, double out[{size}])
 """
 
 #: Words of C that are no names there.
-_WORDS_OF_C = (
+_LISTED = (
     "auto break case char const continue default do double else enum extern float for goto if inline int long main "
     "register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while"
 )
+_WORDS_OF_C = frozenset(_LISTED.split())
+
+#: Names of the text in C that are no arguments.
+_OWN_NAMES_IN_C = {"s", "t", "out"}
+
+#: Arguments whose own names cannot be written.
+_PLAIN_ARGUMENTS = ("p0", "p1")
 
 #: A point this near to a region, in the unit square, is in it.
 _NEAR = 1e-8
 
 
-class _Law(NamedTuple):
-    """A law, ready to be written: names of its arguments, what they are called, borders and affine maps by region."""
+class _RegionLaw(NamedTuple):
+    """The law in one region: its borders (d, u, v), and of each output the offset and gains of its numbers."""
 
-    names: list[str]
-    arguments: list[str]
+    borders: list[tuple[float, ...]]
+    outputs: list[list[tuple[float, ...]]]
+
+
+class _Law(NamedTuple):
+    """A law, ready to be written: title, arguments, shapes of what it returns, and the frame of the unit square."""
+
     title: str
-    shapes: list[tuple[int, ...]]
-    borders: list[list[tuple[float, ...]]]
-    laws: list[list[list[tuple[float, ...]]]]
+    arguments: list[str]
+    shapes: dict[str, tuple[int, ...]]
+    low: tuple[float, float]
+    width: tuple[float, float]
+    regions: list[_RegionLaw]
 
 
 def python_law(found: Any, names: Any, function: str) -> str:
@@ -126,20 +141,13 @@ def python_law(found: Any, names: Any, function: str) -> str:
         raise InputError(f"function must be a name of Python, got {function!r:.100}")
     law = _law(found, names, function)
     regions = [
-        (borders, [*zip(law.names, law.shapes, laws, strict=True)])
-        for borders, laws in zip(law.borders, law.laws, strict=True)
+        (region.borders, list(zip(law.shapes, law.shapes.values(), region.outputs, strict=True)))
+        for region in law.regions
     ]
-    low, width = (tuple(each) for each in found.frame.tolist())
     return _TEXT.format(
-        title=law.title,
-        function=function,
-        first=law.arguments[0],
-        second=law.arguments[1],
-        names=", ".join(law.names),
-        low=low,
-        width=width,
+        **_both(law, function, law.arguments),
+        names=", ".join(law.shapes),
         regions=pprint.pformat(regions, width=118, compact=True),
-        near=_NEAR,
     )
 
 
@@ -161,35 +169,34 @@ def c_law(found: Any, names: Any, function: str) -> str:
     >>> "int law(double a, double b, double out[1])" in text
     True
     """
-    taken = _WORDS_OF_C.split()
-    if not isinstance(function, str) or not re.fullmatch("[A-Za-z_][A-Za-z_0-9]*", function) or function in taken:
+    if not isinstance(function, str) or not re.fullmatch("[A-Za-z_][A-Za-z_0-9]*", function) or function in _WORDS_OF_C:
         raise InputError(f"function must be a name of C, got {function!r:.100}")
     law = _law(found, names, function)
-    first, second = law.arguments
-    if not all(name.isascii() and name not in (*taken, "s", "t", "out") for name in law.arguments):
-        first, second = "p0", "p1"
-    numbers = [[row for rows in laws for row in rows] for laws in law.laws]
-    size, entries = len(numbers[0]), []
-    for name, shape in zip(law.names, law.shapes, strict=True):
-        indices = [f"{name}{[*index]}" if index else name for index in np.ndindex(shape)]
-        entries.append(indices[0] if len(indices) == 1 else f"{indices[0]} to {indices[-1]}")
-    first_rows = np.cumsum([0, *map(len, law.borders)]).tolist()
-    low, width = found.frame.tolist()
+    fine = all(name.isascii() and name not in _WORDS_OF_C | _OWN_NAMES_IN_C for name in law.arguments)
+    first_rows = np.cumsum([0, *(len(region.borders) for region in law.regions)]).tolist()
+    numbers = [[row for rows in region.outputs for row in rows] for region in law.regions]
     return _C.format(
-        title=law.title,
-        function=function,
-        first=first,
-        second=second,
-        names=", ".join(entries),
-        count=len(law.borders),
-        size=size,
+        **_both(law, function, law.arguments if fine else _PLAIN_ARGUMENTS),
+        names=", ".join(_entries_in_c(name, shape) for name, shape in law.shapes.items()),
+        count=len(law.regions),
+        size=len(numbers[0]),
         first_rows=_braces(first_rows),
-        borders=_braces([row for rows in law.borders for row in rows]),
+        borders=_braces([row for region in law.regions for row in region.borders]),
         laws=_braces(numbers),
-        low=low,
-        width=width,
-        near=_NEAR,
     )
+
+
+def _both(law: _Law, function: str, arguments: Sequence[str]) -> dict[str, Any]:
+    """Fields that the texts of both languages have."""
+    first, second = arguments
+    named = {"title": law.title, "function": function, "first": first, "second": second}
+    return {**named, "low": law.low, "width": law.width, "near": _NEAR}
+
+
+def _entries_in_c(name: str, shape: tuple[int, ...]) -> str:
+    """Name the numbers of an output: the first and the last, or the only one."""
+    indices = [f"{name}{[*index]}" if index else name for index in np.ndindex(shape)]
+    return indices[0] if len(indices) == 1 else f"{indices[0]} to {indices[-1]}"
 
 
 def _braces(numbers: Any) -> str:
@@ -203,27 +210,33 @@ def _braces(numbers: Any) -> str:
 def _law(found: Any, names: Any, function: str) -> _Law:
     """Read the law of a map for some of its variables, or for entries of them."""
     known = found.plane.line.variables
+    readings = {name: _reading(known, name) for name in _wanted(known, names)}
+    arguments = _arguments(list(found.ranges), function)
+    said = [name if name == own else f"{name} ({own})" for name, own in zip(found.ranges, arguments, strict=True)]
+    title = f"The optimum of a program in {said[0]} and {said[1]}, on {len(found.pieces)} regions."
+    shapes = {name: shape for name, (_, shape, _) in readings.items()}
+    low, width = (tuple(each) for each in found.frame.tolist())
+    regions = [
+        _RegionLaw(
+            [tuple(border) for border in borders(piece.polygon)],
+            [_rows(reading, piece.x)[own] for reading, _, own in readings.values()],
+        )
+        for piece in found.pieces
+    ]
+    return _Law(title, arguments, shapes, low, width, regions)
+
+
+def _wanted(known: Any, names: Any) -> list[str]:
+    """Names of variables or entries that somebody asks for, each once; all variables where nobody does."""
     given = known if names is None else [names] if isinstance(names, str) else names
-    wanted = [name if isinstance(name, str) else str(getattr(name, "name", str)()) for name in given]
-    readings = [_reading(known, name) for name in dict.fromkeys(wanted)]
-    first, second = _arguments(list(found.ranges), function)
-    named = zip(found.ranges, (first, second), strict=True)
-    said = [name if name == each else f"{name} ({each})" for name, each in named]
-    return _Law(
-        [*dict.fromkeys(wanted)],
-        [first, second],
-        f"The optimum of a program in {said[0]} and {said[1]}, on {len(found.pieces)} regions.",
-        [shape for _, shape, _ in readings],
-        [[tuple(each) for each in borders(piece.polygon)] for piece in found.pieces],
-        [[_laws(reading, piece.x)[own] for reading, _, own in readings] for piece in found.pieces],
-    )
+    return list(dict.fromkeys(name if isinstance(name, str) else str(getattr(name, "name", str)()) for name in given))
 
 
 def _arguments(parameters: list[str], function: str) -> list[str]:
     """Names of Python for parameters, ``x0_1`` for ``x0[1]`` and ``rhs_CAP`` for ``rhs:CAP``, or p0 and p1."""
     names = [re.sub(r"\W+", "_", name).strip("_") for name in parameters]
     fine = all(name.isidentifier() and not keyword.iskeyword(name) for name in names)
-    return names if fine and len({*names, function}) == 3 else [f"p{k}" for k in range(2)]
+    return names if fine and len({*names, function}) == 3 else list(_PLAIN_ARGUMENTS)
 
 
 def _reading(known: Any, name: str) -> tuple[Any, tuple[int, ...], slice]:
@@ -240,6 +253,6 @@ def _reading(known: Any, name: str) -> tuple[Any, tuple[int, ...], slice]:
     raise InputError(f"of must be among the variables {shapes}, or an entry as {example}, got {name!r:.100}")
 
 
-def _laws(reading: Any, x: Any) -> list[tuple[float, ...]]:
+def _rows(reading: Any, x: Any) -> list[tuple[float, ...]]:
     """Offset and gains of each entry of a variable."""
     return [tuple(row) for row in np.stack([reading.of(column).ravel() for column in x.T], axis=1).tolist()]
