@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -123,19 +124,23 @@ class _RowOwners:
         return factors
 
     def _constraints(self) -> None:
-        """Give each named row to the entry of its constraint."""
-        line = self.line
-        for name, reading in line.all_multipliers.items():
+        """Give each named row to the entry of its constraint, and a row of two names to the first."""
+        for name, reading in self.line.all_multipliers.items():
             two_sided = reading.place.ndim > 1
-            places, used = reading.place.reshape(-1, 1 + two_sided), reading.factor.reshape(-1, 1 + two_sided) != 0.0
+            places = reading.place.reshape(-1, 2 if two_sided else 1)
+            used = reading.factor.reshape(places.shape) != 0.0
+            firsts = places[np.arange(len(places)), used.argmax(axis=1)]
             entries, side = np.nonzero(used)
-            rows, first = places[entries, side], places[entries, used.argmax(axis=1)[entries]]
+            rows = places[entries, side]
             new = ~self.stated[rows]
-            rows, first, side = rows[new], first[new], side[new]
-            self.stated[rows] = True
-            self.owners[rows] = np.where(self.inequality[rows], line.n + first, -1)
-            self.sides[rows] = np.where(side == 0, 1, -1) if two_sided else 0
-            self.of_variable[rows] = self._is_of_variable(name, rows)
+            self._give(name, rows[new], firsts[entries[new]], np.where(side[new] == 0, 1, -1) if two_sided else 0)
+
+    def _give(self, name: str, rows: Index, firsts: Index, sides: Any) -> None:
+        """Give rows to the entries of the constraint of this name, each of which is known by its first row."""
+        self.stated[rows] = True
+        self.owners[rows] = np.where(self.inequality[rows], self.line.n + firsts, -1)
+        self.sides[rows] = sides
+        self.of_variable[rows] = self._is_of_variable(name, rows)
 
     def _is_of_variable(self, name: str, rows: Index) -> bool:
         """Whether rows of this name are bounds that belong to a variable itself, by its attributes or in a file."""
