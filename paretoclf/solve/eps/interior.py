@@ -117,23 +117,34 @@ def deepest(program: ConeProgram, reach: float) -> Array | None:
 
 def _phases(program: ConeProgram, reach: float, depth: float | None) -> tuple[Array | None, Array]:
     """The deepest point and its depth, or the lowest of a depth, and multipliers; None where there is none."""
-    n, into, q, b = program.q.size, interior(program.cones), program.q, program.b
-    m, every = b.size, np.arange(n)
-    own, one = np.repeat(np.arange(m), np.diff(program.A.indptr)), np.ones(n)
-    # A and how deep the slacks are; bounds of each number from above and from below; and of the depth.
-    row = np.concatenate([own, np.arange(m), m + every, m + n + every, m + 2 * n + np.arange(2)])
-    column = np.concatenate([program.A.indices, np.full(m, n), every, every, [n, n]])
-    numbers = np.concatenate([program.A.data, into, one, -one, [1.0, -1.0]])
-    rows = sp.csc_matrix((numbers, (row, column)), shape=(m + 2 * n + 2, n + 1))
+    n = program.q.size
+    rows, sides = _rows_of_points_and_depth(program, reach, depth or 0.0)
     cones = [*program.cones, Cone("nonnegative", 2 * n + 2)]
-    size = float(np.abs(q).max(initial=0.0)) or 1.0
-    sides = np.concatenate([b, np.full(2 * n, 10.0 * reach), [reach, -(depth or 0.0)]])
-    costs, P = np.append(np.zeros(n), -1.0), sp.csc_array((n + 1, n + 1))
-    if depth is not None:
-        costs, P = np.append(q / size, 0.0), sp.block_diag([sp.triu(program.P / size), [[0.0]]])
+    if depth is None:
+        P, costs = sp.csc_array((n + 1, n + 1)), np.append(np.zeros(n), -1.0)
+    else:
+        size = float(np.abs(program.q).max(initial=0.0)) or 1.0
+        P, costs = sp.block_diag([sp.triu(program.P / size), [[0.0]]]), np.append(program.q / size, 0.0)
     found = solved(P, costs, rows, sides, cones, settings_at(1e-9))
-    x, z = np.asarray(found.x), np.asarray(found.z)
-    return (None if str(found.status) in NONE or not np.isfinite(x).all() else x), np.nan_to_num(z)
+    return _numbers(found), np.nan_to_num(np.asarray(found.z))
+
+
+def _rows_of_points_and_depth(program: ConeProgram, reach: float, least: float) -> tuple[Any, Array]:
+    """Rows, and their sides, of points whose slacks have a depth, a column behind theirs, of at least so much.
+
+    Behind those of the cones come bounds of each number, 10 times the reach on either side, and of the depth.
+    """
+    n, m = program.q.size, program.b.size
+    into = sp.csc_array((interior(program.cones), np.arange(m), [0, m]), shape=(m, 1))
+    one, both_sides = sp.eye_array(n), sp.csc_array([[1.0], [-1.0]])
+    rows = sp.block_array([[program.A, into], [one, None], [-one, None], [None, both_sides]])
+    return sp.csc_matrix(rows), np.concatenate([program.b, np.full(2 * n, 10.0 * reach), [reach, -least]])
+
+
+def _numbers(found: Any) -> Array | None:
+    """The numbers that a solver returned; None where there are none."""
+    x = np.asarray(found.x)
+    return None if str(found.status) in NONE or not np.isfinite(x).all() else x
 
 
 def inner_multipliers(line: ConeLine, stop: float, reach: float) -> Inner | None:
@@ -157,31 +168,17 @@ def deep_multipliers(line: ConeLine, stop: float, reach: float) -> tuple[Array, 
 
 def _deep_multipliers(line: ConeLine, t: float, reach: float) -> tuple[Array, Array] | None:
     """Return those of one t: of each depth the first part counts most, so that none is 0 for the sake of another."""
-    n, m, now = line.n, line.m, line.at(t)
-    dual, cones = dual_cones(line)
-    depths = _depths_of_rows(cones)
-    count = depths.shape[1] * len(_LEVELS)
-    one = sp.eye_array(count)
-    rows = sp.block_array(
-        [
-            [now.P, now.A.T, None],
-            [None, None, one],
-            [None, None, -one],
-            [sp.csr_array((dual.shape[0], n)), -dual, sp.hstack([depths] * len(_LEVELS))],
-        ]
-    )
+    dual = dual_cones(line)
+    depths = _depths_of_rows(dual[1])
     most = np.repeat(reach * np.array(_LEVELS), depths.shape[1])
-    sides = np.concatenate([-between(line.q, t), most, np.zeros(count + dual.shape[0])])
-    kinds = [Cone("zero", n), *([Cone("nonnegative", 2 * count)] if count else []), *cones]
-    costs = np.concatenate([np.zeros(n + m), -reach / most])
-    found = solved(sp.csc_matrix((costs.size, costs.size)), costs, rows, sides, kinds, settings_at(1e-9))
-    x = np.asarray(found.x)
-    if str(found.status) in NONE or not np.isfinite(x).all():
+    x = _with_depths(line, t, dual, sp.hstack([depths] * len(_LEVELS)), most, reach / most, 1e-9)
+    if x is None:
         return None
-    total = np.maximum(x[n + m :], 0.0).reshape(len(_LEVELS), -1).sum(axis=0)
-    depth = np.zeros(m)
-    depth[m - depths.shape[0] :] = total[depths.indices]
-    return x[: n + m], depth
+    multipliers, parts = np.split(x, [line.n + line.m])
+    total = np.maximum(parts, 0.0).reshape(len(_LEVELS), -1).sum(axis=0)
+    depth = np.zeros(line.m)
+    depth[line.m - depths.shape[0] :] = total[depths.indices]
+    return multipliers, depth
 
 
 def _depths_of_rows(cones: list[Cone]) -> Any:
@@ -198,29 +195,52 @@ def _depths_of_rows(cones: list[Cone]) -> Any:
 
 def _inner_multipliers(line: ConeLine, t: float, reach: float) -> Array | None:
     """Each of those cones has a depth of its own: where one is 0 at every stationary point, others need not be."""
-    n, m, now = line.n, line.m, line.at(t)
-    dual, cones = dual_cones(line)
+    dual = rows, cones = dual_cones(line)
     curved = [k for k, cone in enumerate(cones) if cone.kind != "nonnegative"]
     starts = np.cumsum([0, *(cone.size for cone in cones)])
-    depths = sp.lil_array((dual.shape[0], len(curved)))
+    depths = sp.lil_array((rows.shape[0], len(curved)))
     for column, k in enumerate(curved):
         depths[starts[k] : starts[k + 1], [column]] = interior([cones[k]])[:, None]
-    one = sp.eye_array(len(curved))
+    count = len(curved)
+    x = _with_depths(line, t, dual, sp.csr_array(depths), np.full(count, reach), np.ones(count), 1e-10)
+    return None if x is None else x[: line.n + line.m]
+
+
+def _with_depths(
+    line: ConeLine, t: float, dual: tuple[Any, list[Cone]], depths: Any, most: Array, worth: Array, accuracy: float
+) -> Array | None:
+    """Stationary y, z at t and the depths, of most worth, by which z is inside the dual cones; None without any.
+
+    Parameters
+    ----------
+    line : ConeLine
+    t : float
+    dual : pair
+        As `dual_cones` returns it.
+    depths : sparse array of shape (rows of the dual cones, depths)
+        Directions into the cones: z less its depths along these is still in them.
+    most, worth : array of shape (depths,)
+        The largest that each depth may be, and what a unit of it counts.
+    accuracy : float
+        Of the solver.
+    """
+    n, m, now = line.n, line.m, line.at(t)
+    map_of_z, cones = dual
+    count, others = most.size, map_of_z.shape[0]
+    one = sp.eye_array(count)
     rows = sp.block_array(
         [
             [now.P, now.A.T, None],
             [None, None, one],
             [None, None, -one],
-            [sp.csr_array((dual.shape[0], n)), -dual, sp.csr_array(depths)],
+            [sp.csr_array((others, n)), -map_of_z, depths],
         ]
     )
-    sides = np.concatenate([-between(line.q, t), np.full(len(curved), reach), np.zeros(len(curved) + dual.shape[0])])
-    kinds = [Cone("zero", n), *([Cone("nonnegative", 2 * len(curved))] if curved else []), *cones]
-    costs = np.concatenate([np.zeros(n + m), -np.ones(len(curved))])
-    size = n + m + len(curved)
-    found = solved(sp.csc_matrix((size, size)), costs, rows, sides, kinds, settings_at(1e-10))
-    x = np.asarray(found.x)
-    return None if str(found.status) in NONE or not np.isfinite(x).all() else x[: n + m]
+    sides = np.concatenate([-between(line.q, t), most, np.zeros(count + others)])
+    kinds = [Cone("zero", n), *([Cone("nonnegative", 2 * count)] if count else []), *cones]
+    costs = np.concatenate([np.zeros(n + m), -worth])
+    size = costs.size
+    return _numbers(solved(sp.csc_matrix((size, size)), costs, rows, sides, kinds, settings_at(accuracy)))
 
 
 def dual_cones(line: ConeLine) -> tuple[Any, list[Cone]]:
