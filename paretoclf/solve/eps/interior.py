@@ -194,7 +194,7 @@ def _depths_of_rows(cones: list[Cone]) -> Any:
 
 
 def _inner_multipliers(line: ConeLine, t: float, reach: float) -> Array | None:
-    """Each of those cones has a depth of its own: where one is 0 at every stationary point, others need not be."""
+    """Return those of one t: each cone has a depth of its own, as where one must be 0 others need not be."""
     dual = rows, cones = dual_cones(line)
     curved = [k for k, cone in enumerate(cones) if cone.kind != "nonnegative"]
     starts = np.cumsum([0, *(cone.size for cone in cones)])
