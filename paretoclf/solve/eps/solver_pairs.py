@@ -179,33 +179,42 @@ def _of_matrices(V: Array, each: Alike, size: float) -> Array:
 
 
 def _of_exponential(V: Array, each: Alike, size: float) -> Array:
-    """Barrier terms of the dual exponential cone, of ``-log(v - u - u log(-w/u)) - log(-u) - log(w)``."""
+    r"""Inverse Hessians of the dual exponential cone's barrier at rows u, v, w of V; 0 where a point is not inside.
+
+    The barrier is :math:`-\log r-\log(-u)-\log w` with :math:`r=v-u-u\log(-w/u)`, and so its Hessian
+    :math:`\nabla r\nabla r^\top/r^2-\nabla^2r/r+\operatorname{diag}(u^{-2},0,w^{-2})`.
+    """
     u, v, w = np.minimum(V[:, 0], -1e-300), V[:, 1], np.maximum(V[:, 2], 1e-300)
-    L = np.log(w) - np.log(-u)
-    inside = v - u - u * L
-    fine = inside > 0
-    inside = np.where(fine, inside, 1.0)
-    one, nothing = np.ones_like(u), np.zeros_like(u)
-    g = np.stack([-L, one, -u / w], axis=1)
+    log = np.log(w) - np.log(-u)
+    room = v - u - u * log
+    inside = room > 0
+    room = np.where(inside, room, 1.0)[:, None, None]
+    gradient = np.stack([-log, np.ones_like(u), -u / w], axis=1)
     bend = np.zeros((u.size, 3, 3))
-    bend[:, 0, 0], bend[:, 0, 2], bend[:, 2, 0], bend[:, 2, 2] = 1 / u, -1 / w, -1 / w, u / w**2
-    H = g[:, :, None] * g[:, None, :] / inside[:, None, None] ** 2 - bend / inside[:, None, None]
-    H[:, [0, 1, 2], [0, 1, 2]] += np.stack([1 / u**2, nothing, 1 / w**2], axis=1)
-    scale = np.abs(V).max(axis=1)[:, None, None] + np.finfo(float).tiny  # in units of its own
+    bend[:, 0, 0] = 1 / u
+    bend[:, 0, 2] = bend[:, 2, 0] = -1 / w
+    bend[:, 2, 2] = u / w**2
+    H = gradient[:, :, None] * gradient[:, None, :] / room**2 - bend / room
+    H[:, 0, 0] += 1 / u**2
+    H[:, 2, 2] += 1 / w**2
+    units = np.abs(V).max(axis=1)[:, None, None] + np.finfo(float).tiny
     try:
-        found = np.linalg.inv(H * scale**2) * scale**2
+        found = np.linalg.inv(H * units**2) * units**2
     except np.linalg.LinAlgError:
         return np.zeros_like(H)
-    fine &= np.isfinite(found).all(axis=(1, 2)) & (np.diagonal(found, axis1=1, axis2=2) > 0).all(axis=1)
-    return np.asarray(np.where(fine[:, None, None], found, 0.0))
+    inside &= np.isfinite(found).all(axis=(1, 2))
+    inside &= (np.diagonal(found, axis1=1, axis2=2) > 0).all(axis=1)
+    return np.asarray(np.where(inside[:, None, None], found, 0.0))
 
 
 def _of_power(V: Array, each: Alike, size: float) -> Array:
-    """A diagonal that is smaller the nearer the cone's border is."""
+    """Squared steps that numbers may take: shares of their sizes, the smaller the nearer the border of the cone is."""
     a = np.stack([each.exponent, 1 - each.exponent], axis=1)
-    least = np.prod((np.maximum(V[:, :2], 0.0) / a) ** a, axis=1)
-    room = np.clip(1.0 - np.abs(V[:, 2]) / np.maximum(least, np.finfo(float).tiny), 0.0, 1.0)
-    return np.asarray((0.3 * room[:, None] * np.maximum(np.abs(V), 1e-3 * np.abs(V).max(axis=1)[:, None])) ** 2)
+    most = np.prod((np.maximum(V[:, :2], 0.0) / a) ** a, axis=1)  # of the third number's size
+    room = np.clip(1.0 - np.abs(V[:, 2]) / np.maximum(most, np.finfo(float).tiny), 0.0, 1.0)
+    sizes = np.abs(V)
+    sizes = np.maximum(sizes, 1e-3 * sizes.max(axis=1)[:, None])
+    return np.asarray((0.3 * room[:, None] * sizes) ** 2)
 
 
 _METRICS = {
