@@ -76,15 +76,23 @@ def cut(polygon: Array, half_planes: Array, tol: float) -> tuple[Array, Index]:
 
 
 def _cut_each(corners: Array, edges: Index, inside: Array, labels: Index) -> tuple[Array, Index]:
-    """Cut off the vertices ``(1, x, z)`` at negative distance; the new edge of each polygon gets its label."""
-    (r, k), labels = inside.shape, labels[:, None]
+    """Cut off the vertices ``(1, x, z)`` at negative distance; the new edge of each polygon gets its label.
+
+    Each edge leaves the vertex that it begins at, if that is inside, and one where it is cut, if it is.
+    """
+    r, k = inside.shape
+    labels = labels[:, None]
     following, beyond = _following(corners), _following(inside)
     crossed = ((inside > 0.0) & (beyond < 0.0)) | ((inside < 0.0) & (beyond > 0.0))
-    share = np.divide(inside, inside - beyond, out=np.zeros((r, k)), where=crossed)[:, :, None]
-    kept = (inside >= 0.0) & (corners != following).any(axis=2)
-    wanted, vertices, on = np.empty((r, k, 2), np.bool_), np.empty((r, k, 2, 3)), np.empty((r, k, 2), np.int64)
-    wanted[:, :, 0], wanted[:, :, 1] = kept, crossed
-    vertices[:, :, 0], vertices[:, :, 1] = corners, corners + share * (following - corners)
+    share = np.divide(inside, inside - beyond, out=np.zeros((r, k)), where=crossed)
+    vertices = np.empty((r, k, 2, 3))
+    vertices[:, :, 0] = corners
+    vertices[:, :, 1] = corners + share[:, :, None] * (following - corners)
+    wanted = np.empty((r, k, 2), np.bool_)
+    wanted[:, :, 0] = (inside >= 0.0) & (corners != following).any(axis=2)
+    wanted[:, :, 1] = crossed
+    # A vertex on the border, behind which its edge is cut off, begins the new edge; so does one where an edge leaves.
+    on = np.empty((r, k, 2), np.int64)
     on[:, :, 0] = np.where((inside > 0.0) | (beyond >= 0.0), edges, labels)
     on[:, :, 1] = np.where(inside > 0.0, labels, edges)
     return _those(wanted.reshape(r, 2 * k), vertices.reshape(r, 2 * k, 3), on.reshape(r, 2 * k))
@@ -93,7 +101,8 @@ def _cut_each(corners: Array, edges: Index, inside: Array, labels: Index) -> tup
 def _those(wanted: Mask, polygons: Array, edges: Index) -> tuple[Array, Index]:
     """The wanted vertices of each polygon, the last one repeated."""
     sizes = np.maximum(wanted.sum(axis=1), 1)[:, None]
-    place, each = np.minimum(np.arange(sizes.max(initial=1)), sizes - 1), np.arange(len(wanted))[:, None]
+    place = np.minimum(np.arange(sizes.max(initial=1)), sizes - 1)
+    each = np.arange(len(wanted))[:, None]
     order = np.argsort(~wanted, axis=1, kind="stable")[each, place]
     return polygons[each, order], edges[each, order]
 
