@@ -229,20 +229,31 @@ class _Segments:
 
     def read(self, ways: Sequence[int]) -> Followed:
         """Result of the stretch that consists of these lines, forwards."""
-        F, gram, samples = self.found, self.task.path.gram, self.samples[ways[0]]
-        parts = []
-        for j in sorted(ways, key=lambda j: not self.backward[j]):
-            which, step = np.arange(F.lines[j], F.lines[j + 1]), -1 if self.backward[j] else 1
-            parts.append((which[::step], (F.first[which] + np.array([[0], [1]]))[::step, ::step]))
-        which, knots = (np.concatenate(x, axis=-1) for x in zip(*parts, strict=True))
-        Z = gram.mapped_rows(samples)
-        if self.task.stores:
-            found = F.w[knots] @ Z.T
-        else:
-            begin, end = knots.min(), knots.max() + 1
-            found = (F.alpha[begin:end] @ (gram.rows(samples) * self.task.path.y).T)[knots - begin]
-        most = gram.quadratic.largest_value(Z) * 2.0 * self.costs[knots].min(axis=2).ravel()
-        scores = zero_rounding(np.moveaxis(found, 2, 0).reshape(samples.size, -1).copy(), most)
-        scores = with_intercepts(scores.reshape(samples.size, 2, -1), self.b[knots], 1.0)
+        samples, gram = self.samples[ways[0]], self.task.path.gram
+        segments, knots = self._forwards(ways)
+        mapped = gram.mapped_rows(samples)
+        products = self._products(samples, mapped, knots)
+        most = gram.quadratic.largest_value(mapped) * 2.0 * self.costs[knots].min(axis=2).ravel()
+        by_sample = np.moveaxis(products, 2, 0).reshape(samples.size, -1)
+        scores = zero_rounding(by_sample.copy(), most).reshape(samples.size, 2, -1)
+        scores = with_intercepts(scores, self.b[knots], 1.0)
         ends = np.append(self.t[knots[0]], self.t[knots[1, -1:]])
-        return Followed(ends, scores[:, 0], scores[:, 1], lambda: part_of(self.proof, which, ends))
+        return Followed(ends, scores[:, 0], scores[:, 1], lambda: part_of(self.proof, segments, ends))
+
+    def _forwards(self, ways: Sequence[int]) -> tuple[Index, Index]:
+        """Segments of these lines by growing t, and the knots at both their ends, shape (2, segments)."""
+        segments, knots = [], []
+        for way in sorted(ways, key=lambda way: not self.backward[way]):  # backwards ones first
+            own = np.arange(self.found.lines[way], self.found.lines[way + 1])
+            ends = self.found.first[own] + np.array([[0], [1]])
+            segments.append(own[::-1] if self.backward[way] else own)
+            knots.append(ends[::-1, ::-1] if self.backward[way] else ends)
+        return np.concatenate(segments), np.concatenate(knots, axis=1)
+
+    def _products(self, samples: Index, mapped: Array, knots: Index) -> Array:
+        """Scores without intercepts of samples, whose rows of features are mapped, at knots, shape (2, segments, g)."""
+        if self.task.stores:
+            return np.asarray(self.found.w[knots] @ mapped.T)
+        begin, end = knots.min(), knots.max() + 1
+        signed = self.task.path.gram.rows(samples) * self.task.path.y
+        return np.asarray((self.found.alpha[begin:end] @ signed.T)[knots - begin])
