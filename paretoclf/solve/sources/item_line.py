@@ -93,15 +93,20 @@ class LineOfItems:
 
     def tried(self, t: float, values: Mapping[str, Any]) -> tuple[float, float]:
         """Objective and largest violation of a point at t, relative to 1 + the terms of its row."""
-        QP, x = self.problem, np.concatenate([np.asarray(values[name], dtype=np.float64) for name in self.names])
-        v, size = np.concatenate([x, QP.A @ x]), np.concatenate([np.abs(x), abs(QP.A) @ np.abs(x)])
-        value = 0.5 * x @ (QP.P @ x) + between(QP.q, t) @ x + between(QP.constant, t)
-        off = 0.0
-        for beyond, price in ((side_at(QP.lower, t) - v, QP.below), (v - side_at(QP.upper, t), QP.above)):
-            by, soft = np.maximum(beyond, 0.0), np.isfinite(price[0])
-            value += between(price[:, soft], t) @ by[soft]
-            off = max(off, float(np.max(by[~soft] / (1.0 + size[~soft]), initial=0.0)))
-        return float(value), off
+        problem = self.problem
+        x = np.concatenate([np.asarray(values[name], dtype=np.float64) for name in self.names])
+        items = np.concatenate([x, problem.A @ x])
+        sizes = np.concatenate([np.abs(x), abs(problem.A) @ np.abs(x)])
+        value = 0.5 * x @ (problem.P @ x) + between(problem.q, t) @ x + between(problem.constant, t)
+        violated = 0.0
+        below, above = side_at(problem.lower, t) - items, items - side_at(problem.upper, t)
+        for outside, prices in ((below, problem.below), (above, problem.above)):
+            by = np.maximum(outside, 0.0)
+            soft = np.isfinite(prices[0])  # bounds that may be passed, at a price
+            value += between(prices[:, soft], t) @ by[soft]
+            relative = by[~soft] / (1.0 + sizes[~soft])
+            violated = max(violated, float(np.max(relative, initial=0.0)))
+        return float(value), violated
 
     def assign(self, point: Any) -> None:
         """Arrays hold no values."""
