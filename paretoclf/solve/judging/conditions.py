@@ -21,32 +21,50 @@ def condition(name: str, constraint: Any, multiplier: Any = None) -> Condition:
     if isinstance(constraint, kinds.ExpCone | kinds.PowCone3D):
         return _of_three(name, constraint)
     alone = multiplier is None
-    multiplier = np.zeros(constraint.shape) if alone else multiplier
+    if alone:
+        multiplier = np.zeros(constraint.shape)
+    if isinstance(constraint, kinds.PSD):
+        return _matrix(name, constraint, dense(multiplier), alone)
     if isinstance(constraint, kinds.Zero | kinds.Equality):
         slack = parts_in_a_row(value_of(constraint.expr))
         given = parts_in_a_row(multiplier)
-        given = given if given.size == slack.size else np.append(given, np.zeros(slack.size - given.size))
+        given = np.append(given, np.zeros(slack.size - given.size))
         sides = _sides(constraint)
         sides = np.tile(sides, slack.size // max(sides.size, 1))
         return Condition(name, slack, given, equation=True, slack_unit=sides, alone=alone)
     if isinstance(constraint, kinds.Inequality | kinds.NonPos | kinds.NonNeg):
         slack = np.ravel(np.real(value_of(constraint.expr))) * (1 if isinstance(constraint, kinds.NonNeg) else -1)
-        largest = 1.0 + float(np.max(np.abs(np.real(dense(multiplier))), initial=0.0))
         given = np.ravel(np.real(dense(multiplier)))
-        return Condition(name, slack, given, slack_unit=_sides(constraint), multiplier_unit=largest, alone=alone)
-    unit = 1.0 + max((float(np.max(np.abs(value_of(a)), initial=0.0)) for a in constraint.args), default=0.0)
-    if isinstance(constraint, cp.constraints.PSD):
-        S, Z = value_of(constraint.expr), dense(multiplier)
-        lowest, least = _least_eigenvalue(S), _least_eigenvalue(Z)
-        # Rows and columns may be scaled, and each is by its own diagonal entry: a large one says nothing of others.
-        size = np.sqrt(1.0 + np.abs(np.diagonal(S, axis1=-2, axis2=-1)))
-        scaled = _least_eigenvalue(S / (size[..., :, None] * size[..., None, :]))
-        product = np.array([float(np.real(np.sum(np.conj(S) * Z)))])
-        units = lowest / scaled if lowest < 0 and scaled < 0 else unit, 1.0 + float(np.max(np.abs(Z), initial=0.0))
-        # One number stands for each matrix: its smallest eigenvalue.
-        return Condition(name, np.array([lowest]), np.array([least]), False, *units, product=product, alone=alone)
-    violation = np.atleast_1d(np.max(constraint.violation(), initial=0.0))
-    return Condition(name, -violation, np.zeros(1), slack_unit=unit)
+        unit = 1.0 + _largest(given)
+        return Condition(name, slack, given, False, _sides(constraint), unit, alone=alone)
+    slack = -np.atleast_1d(np.max(constraint.violation(), initial=0.0))
+    return Condition(name, slack, np.zeros(1), slack_unit=_size(constraint))
+
+
+def _matrix(name: str, constraint: Any, Z: Any, alone: bool) -> Condition:
+    """A positive semidefinite matrix, or a stack of them: the least of all eigenvalues is the one number of it."""
+    S = value_of(constraint.expr)
+    lowest = _least_eigenvalue(S)
+    unit = _size(constraint)
+    # Rows and columns may be scaled, and each is by its own diagonal entry: a large one says nothing of others.
+    size = np.sqrt(1.0 + np.abs(np.diagonal(S, axis1=-2, axis2=-1)))
+    scaled = _least_eigenvalue(S / (size[..., :, None] * size[..., None, :]))
+    if lowest < 0 and scaled < 0:
+        unit = lowest / scaled
+    product = np.array([np.real(np.sum(np.conj(S) * Z))])
+    least = np.array([_least_eigenvalue(Z)])
+    of_Z = 1.0 + _largest(Z)
+    return Condition(name, np.array([lowest]), least, False, unit, of_Z, product=product, alone=alone)
+
+
+def _largest(numbers: Any) -> float:
+    """Size of the largest number."""
+    return float(np.max(np.abs(numbers), initial=0.0))
+
+
+def _size(constraint: Any) -> float:
+    """1 and the largest entry of a constraint's arguments."""
+    return 1.0 + max(map(_largest, map(value_of, constraint.args)), default=0.0)
 
 
 def _least_eigenvalue(M: Any) -> float:
@@ -75,21 +93,23 @@ def _of_three(name: str, constraint: Any) -> Condition:
 
 def _cone(name: str, constraint: Any, multiplier: Any) -> Condition:
     """A second-order cone ``|x| <= t``: slack ``t - |x|``; its multiplier (s, z) satisfies ``|z| <= s``."""
-    t, X = np.ravel(value_of(constraint.args[0])), value_of(constraint.args[1])
-    X = X.reshape(t.size, -1) if constraint.axis == 1 else X.reshape(-1, t.size).T
-    slack, unit = t - np.linalg.norm(X, axis=1), 1.0 + np.abs(t)
+    t, X = map(value_of, constraint.args)
+    t = np.ravel(t)
+    X = _rows_of_cone(constraint, X, t.size)
+    slack = t - np.linalg.norm(X, axis=1)
+    unit = 1.0 + np.abs(t)
     if multiplier is None:
         return Condition(name, slack, np.zeros(t.size), slack_unit=unit, alone=True)
-    s, Z = np.ravel(multiplier[0]), np.asarray(multiplier[1])
-    Z = Z.reshape(t.size, -1) if constraint.axis == 1 else Z.reshape(-1, t.size).T
-    return Condition(
-        name,
-        slack,
-        s - np.linalg.norm(Z, axis=1),
-        slack_unit=unit,
-        multiplier_unit=1.0 + np.abs(s),
-        product=s * t + np.real(np.einsum("ij,ij->i", np.conj(X), Z)),
-    )
+    s = np.ravel(multiplier[0])
+    Z = _rows_of_cone(constraint, np.asarray(multiplier[1]), t.size)
+    inside = s - np.linalg.norm(Z, axis=1)
+    products = s * t + np.real(np.einsum("ij,ij->i", np.conj(X), Z))
+    return Condition(name, slack, inside, False, unit, 1.0 + np.abs(s), products)
+
+
+def _rows_of_cone(constraint: Any, vectors: Any, count: int) -> Any:
+    """The vectors of so many second-order cones, one a row."""
+    return vectors.reshape(count, -1) if constraint.axis == 1 else vectors.reshape(-1, count).T
 
 
 def told(name: str, slack: Array) -> Condition:
