@@ -180,8 +180,9 @@ class Piecewise:
     def at(self, t: Any) -> tuple[Any, Any]:
         """Values of the variables (n,) and multipliers of all items (items,) at a t on the path."""
         segment = min(max(int(np.searchsorted(self.t, t, side="right")) - 1, 0), self.segments - 1)
-        begin, length = int(self.begin[segment]), self.t[segment + 1] - self.t[segment]
+        length = self.t[segment + 1] - self.t[segment]
         share = (t - self.t[segment]) / length if length else 0 * t
+        begin = int(self.begin[segment])
         x, y = self.points(slice(begin, begin + 2))
         return (1 - share) * x[0] + share * x[1], (1 - share) * y[0] + share * y[1]
 

@@ -179,9 +179,12 @@ class ProblemPath(Scored):
         return np.asarray(share.between(*self.points.segment(j)[1]))
 
     def _rates(self, j: int, t: float) -> Rates:
-        line, length = self.program, float(self.t[j + 1] - self.t[j])
-        share, ends = self._locate(t, j)[1], self.points.segment(j)
-        (x, z), (dx, dz) = ([share.between(*each) for each in ends], [(each[1] - each[0]) / length for each in ends])
+        line = self.program
+        length = float(self.t[j + 1] - self.t[j])
+        _, share = self._locate(t, j)
+        ends = self.points.segment(j)
+        x, z = (share.between(*each) for each in ends)
+        dx, dz = ((last - first) / length for first, last in ends)
         return line.rate(x, z), line.rates(x, dx, t), line.duals(dz)
 
     @cached_property
