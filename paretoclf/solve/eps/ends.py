@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -33,6 +34,9 @@ _CLOSE, _OPEN, _LINKS = 3e-7, 1e-4, 200
 
 #: Multipliers of a ray below so much of the largest may be none.
 _NONE = (1e-9, 1e-7, 1e-5, 0.0)
+
+#: Coefficients of rows that keep a number at most and at least as large as their sides say.
+_WITHIN = sp.csr_array([[1.0], [-1.0]])
 
 
 def on_grid(t: Array) -> Array:
@@ -141,12 +145,16 @@ def _rays(line: ConeLine, at: list[float]) -> Array:
 def _violated(line: ConeLine, t: float) -> tuple[float, Array]:
     """Distance by which points miss the cones, negative where some are inside, and multipliers that say so."""
     _, A = line.matrices(t)
-    rows = sp.block_array([[A, sp.csr_array(-interior(line.cones)[:, None])], [None, sp.csr_array([[-1.0]])]])
-    costs, cones = np.append(np.zeros(line.n), 1.0), [*line.cones, Cone("nonnegative", 1)]
-    none = sp.csc_matrix((line.n + 1, line.n + 1))
-    found = solved(none, costs, rows, np.append(between(line.b, t), 1.0), cones, settings_at(1e-11))
-    x, z = np.asarray(found.x), np.nan_to_num(np.asarray(found.z))
-    return (float(x[-1]) if np.isfinite(x[-1]) else np.inf), z[:-1]
+    # One column more than the line's: how far slacks are outside, at least -1, as little as can be.
+    outwards = sp.csr_array(-interior(line.cones)[:, None])
+    rows = sp.block_array([[A, outwards], [None, sp.csr_array([[-1.0]])]])
+    sides = np.append(between(line.b, t), 1.0)
+    costs = np.append(np.zeros(line.n), 1.0)
+    nothing = sp.csc_matrix((costs.size, costs.size))
+    found = solved(nothing, costs, rows, sides, [*line.cones, Cone("nonnegative", 1)], settings_at(1e-11))
+    distance = float(np.asarray(found.x)[-1])
+    multipliers = np.nan_to_num(np.asarray(found.z))
+    return distance if np.isfinite(distance) else np.inf, multipliers[:-1]
 
 
 def _border(line: ConeLine, status: str) -> tuple[float, Array | None]:
@@ -196,38 +204,35 @@ def _no_start(line: ConeLine, status: str) -> str:
 
 def furthest_point(line: ConeLine) -> tuple[float, Array | None]:
     """The largest t at which there is a feasible point, and multipliers that prove that there is none beyond."""
-    n = line.n
     speed = sp.csr_array((line.b[0] - line.b[1])[:, None])
-    rows = sp.block_array([[sp.csr_array(line.A), speed], [None, sp.csr_array(np.array([[1.0], [-1.0]]))]])
-    cones = [*line.cones, Cone("nonnegative", 2)]
+    rows = sp.block_array([[sp.csr_array(line.A), speed], [None, _WITHIN]])
     sides = np.append(line.b[0], [1.0, 0.0])
-    found = solved(sp.csc_matrix((n + 1, n + 1)), np.append(np.zeros(n), -1.0), rows, sides, cones, settings_at(1e-11))
-    x, z = np.asarray(found.x), np.asarray(found.z)
-    if str(found.status) in NONE or not (np.isfinite(x).all() and np.isfinite(z).all()):
+    found = _furthest(rows, sides, [*line.cones, Cone("nonnegative", 2)])
+    if found is None:
         return 0.0, None
+    x, z = found
     return float(x[-1]), z[:-2]
 
 
 def furthest_multipliers(line: ConeLine) -> tuple[float, Array | None]:
     """The largest t at which there are feasible multipliers, and a direction in which nothing bounds the objective."""
-    n, m = line.n, line.m
     A, P = sp.csr_array(line.A), sp.csr_array(line.P)
     speed = sp.csr_array((line.q[1] - line.q[0])[:, None])
     dual, cones = dual_cones(line)
-    kept = dual.shape[0]
-    rows = sp.vstack(
-        [
-            sp.hstack([P, A.T, speed]),
-            sp.csr_array(([1.0, -1.0], ([0, 1], [n + m, n + m])), shape=(2, n + m + 1)),
-            sp.hstack([sp.csr_array((kept, n)), -dual, sp.csr_array((kept, 1))]),
-        ]
-    )
-    sides = np.concatenate([-line.q[0], [1.0, 0.0], np.zeros(kept)])
-    costs = np.append(np.zeros(n + m), -1.0)
-    everything = [Cone("zero", n), Cone("nonnegative", 2), *cones]
-    found = solved(sp.csc_matrix((n + m + 1, n + m + 1)), costs, rows, sides, everything, settings_at(1e-11))
-    x, z = np.asarray(found.x), np.asarray(found.z)
-    if str(found.status) in NONE or not (np.isfinite(x).all() and np.isfinite(z).all()):
+    rows = sp.block_array([[P, A.T, speed], [None, None, _WITHIN], [None, -dual, None]])
+    sides = np.concatenate([-line.q[0], [1.0, 0.0], np.zeros(dual.shape[0])])
+    found = _furthest(rows, sides, [Cone("zero", line.n), Cone("nonnegative", 2), *cones])
+    if found is None:
         return 0.0, None
-    d = z[:n]
+    x, z = found
+    d = z[: line.n]
     return float(x[-1]), d if float(line.q[1] @ d) < 0 else -d
+
+
+def _furthest(rows: Any, sides: Array, cones: list[Cone]) -> tuple[Array, Array] | None:
+    """Solution of the program whose last number, t, is as large as can be, and its multipliers; None without one."""
+    size = rows.shape[1]
+    costs = np.append(np.zeros(size - 1), -1.0)
+    found = solved(sp.csc_matrix((size, size)), costs, rows, sides, cones, settings_at(1e-11))
+    x, z = np.asarray(found.x), np.asarray(found.z)
+    return None if str(found.status) in NONE or not (np.isfinite(x).all() and np.isfinite(z).all()) else (x, z)

@@ -63,15 +63,19 @@ def _at_both_ends(line: ConeLine, stop: float = 1.0) -> ConeProgram:
 
     The slack at t of the mixture is a sum of the four, of which none has a negative share.
     """
-    k, ends = line.equations, (line.base, line.end if stop == 1.0 else line.at(stop))
+    k = line.equations
+    ends = line.base, line.end if stop == 1.0 else line.at(stop)
     none = sp.csr_array((line.m - k, line.n))
-    rows = [sp.block_diag([end.A[:k] for end in ends]), *(sp.hstack([end.A[k:], none]) for end in ends)]
-    rows += [sp.hstack([none, end.A[k:]]) for end in ends]
-    sides = [*(end.b[:k] for end in ends), *(end.b[k:] for end in ends), *(end.b[k:] for end in ends)]
+    of_equations = sp.block_diag([end.A[:k] for end in ends])
+    of_first = [sp.hstack([end.A[k:], none]) for end in ends]
+    of_last = [sp.hstack([none, end.A[k:]]) for end in ends]
+    A = sp.vstack([of_equations, *of_first, *of_last])
+    others = [end.b[k:] for end in ends]
+    b = np.concatenate([*(end.b[:k] for end in ends), *others, *others])
     curved = [cone for cone in line.cones if cone.kind != "zero"]
     cones = [*([Cone("zero", 2 * k)] if k else []), *curved * 4]
-    P, q = sp.block_diag([end.P for end in ends]), np.concatenate([end.q for end in ends])
-    return ConeProgram(P, q, sp.vstack(rows), np.concatenate(sides), cones)
+    P = sp.block_diag([end.P for end in ends])
+    return ConeProgram(P, np.concatenate([end.q for end in ends]), A, b, cones)
 
 
 def touching(line: ConeLine, stop: float, reach: float) -> tuple[list[float], list[str]]:
