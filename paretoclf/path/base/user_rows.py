@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -132,10 +131,11 @@ class _RowOwners:
             firsts = places[np.arange(len(places)), used.argmax(axis=1)]
             entries, side = np.nonzero(used)
             rows = places[entries, side]
+            sides = np.where(side == 0, 1, -1) if two_sided else np.zeros_like(side)
             new = ~self.stated[rows]
-            self._give(name, rows[new], firsts[entries[new]], np.where(side[new] == 0, 1, -1) if two_sided else 0)
+            self._give(name, rows[new], firsts[entries][new], sides[new])
 
-    def _give(self, name: str, rows: Index, firsts: Index, sides: Any) -> None:
+    def _give(self, name: str, rows: Index, firsts: Index, sides: Index) -> None:
         """Give rows to the entries of the constraint of this name, each of which is known by its first row."""
         self.stated[rows] = True
         self.owners[rows] = np.where(self.inequality[rows], self.line.n + firsts, -1)

@@ -97,7 +97,8 @@ class LineOfItems:
         x = np.concatenate([np.asarray(values[name], dtype=np.float64) for name in self.names])
         items = np.concatenate([x, problem.A @ x])
         sizes = np.concatenate([np.abs(x), abs(problem.A) @ np.abs(x)])
-        value = 0.5 * x @ (problem.P @ x) + between(problem.q, t) @ x + between(problem.constant, t)
+        squares = 0.5 * x @ (problem.P @ x)
+        value = squares + between(problem.q, t) @ x + between(problem.constant, t)
         violated = 0.0
         below, above = side_at(problem.lower, t) - items, items - side_at(problem.upper, t)
         for outside, prices in ((below, problem.below), (above, problem.above)):
