@@ -87,19 +87,10 @@ def judge_ray(qp: QP, ray: Array, tol: float) -> ProblemProof:
     >>> judge_ray(pc.QP(None, [1.0], [[1.0]], [0.0]), np.array([-1.0]), 1e-8).explain()
     'The ray proves nothing: it leaves row 0, which has a lower side and falls by 1 a step.'
     """
-    along, size = qp.A @ ray, abs(qp.A) @ np.abs(ray)
+    along = qp.A @ ray
     beyond = np.maximum(np.where(np.isfinite(qp.u), along, 0.0), np.where(np.isfinite(qp.l), -along, 0.0))
     fall = -qp.sense * float(qp.q @ ray)
-    bend, terms = np.abs(qp.P @ ray), abs(qp.P) @ np.abs(ray)
-    why = ""
-    if (beyond > tol * size).any():
-        row = int(np.argmax(beyond))
-        side, moves = ("an upper", "rises") if along[row] > 0 else ("a lower", "falls")
-        why = f"it leaves {qp.row(row)}, which has {side} side and {moves} by {beyond[row]:.4g} a step"
-    elif (bend > tol * terms).any():
-        why = f"the objective bends along it: P times the ray is {float(bend.max()):.4g}, and not 0"
-    elif fall <= tol * float(np.abs(qp.q) @ np.abs(ray)):
-        why = f"the objective {'falls' if qp.maximise else 'rises'} by {-fall:.4g} a step along it"
+    why = _leaves(qp, ray, beyond, tol) or _bends(qp, ray, tol) or _rises(qp, ray, fall, tol)
     if why:
         return ProblemProof("not optimal", -np.inf, np.inf, words=f"The ray proves nothing: {why}.", tol=tol)
     found = conflict(qp)
@@ -117,11 +108,36 @@ def judge_ray(qp: QP, ray: Array, tol: float) -> ProblemProof:
     return ProblemProof("unbounded", -np.inf, np.inf, words=words, tol=tol, ray=proved)
 
 
+def _leaves(qp: QP, ray: Array, beyond: Array, tol: float) -> str:
+    """Say which row a ray leaves most; nothing where it keeps all of them."""
+    if not (beyond > tol * (abs(qp.A) @ np.abs(ray))).any():
+        return ""
+    row = int(np.argmax(beyond))
+    side, moves = ("an upper", "rises") if (qp.A @ ray)[row] > 0 else ("a lower", "falls")
+    return f"it leaves {qp.row(row)}, which has {side} side and {moves} by {beyond[row]:.4g} a step"
+
+
+def _bends(qp: QP, ray: Array, tol: float) -> str:
+    """Say that the objective is not linear along a ray; nothing where it is."""
+    bend = np.abs(qp.P @ ray)
+    if not (bend > tol * (abs(qp.P) @ np.abs(ray))).any():
+        return ""
+    return f"the objective bends along it: P times the ray is {float(bend.max()):.4g}, and not 0"
+
+
+def _rises(qp: QP, ray: Array, fall: float, tol: float) -> str:
+    """Say that the objective gets no better along a ray; nothing where it does."""
+    if fall > tol * float(np.abs(qp.q) @ np.abs(ray)):
+        return ""
+    return f"the objective {'falls' if qp.maximise else 'rises'} by {-fall:.4g} a step along it"
+
+
 def _ray(qp: QP) -> Array | None:
     """A direction in which HiGHS says that the objective has no bound."""
     A = sp.csr_array(qp.A)
     above, below = np.isfinite(qp.u), np.isfinite(qp.l)
-    return linear_ray(qp.P, qp.sense * qp.q, A[above & below], sp.vstack([A[above & ~below], -A[below & ~above]]))
+    one_sided = sp.vstack([A[above & ~below], -A[below & ~above]])
+    return linear_ray(qp.P, qp.sense * qp.q, A[above & below], one_sided)
 
 
 def _told(point: Mapping[str, Any]) -> str:
