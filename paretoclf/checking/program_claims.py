@@ -87,12 +87,14 @@ def judge_ray(qp: QP, ray: Array, tol: float) -> ProblemProof:
     >>> judge_ray(pc.QP(None, [1.0], [[1.0]], [0.0]), np.array([-1.0]), 1e-8).explain()
     'The ray proves nothing: it leaves row 0, which has a lower side and falls by 1 a step.'
     """
+    if _overflows(qp, ray):
+        return _nothing("its products with the program overflow: divide it by its largest entry", tol)
     along = qp.A @ ray
     beyond = np.maximum(np.where(np.isfinite(qp.u), along, 0.0), np.where(np.isfinite(qp.l), -along, 0.0))
     fall = -qp.sense * float(qp.q @ ray)
     why = _leaves(qp, ray, beyond, tol) or _bends(qp, ray, tol) or _rises(qp, ray, fall, tol)
     if why:
-        return ProblemProof("not optimal", -np.inf, np.inf, words=f"The ray proves nothing: {why}.", tol=tol)
+        return _nothing(why, tol)
     found = conflict(qp)
     if len(found):
         return replace(judge_infeasible(qp, tol), status="not optimal")
@@ -106,6 +108,18 @@ def judge_ray(qp: QP, ray: Array, tol: float) -> ProblemProof:
     )
     proved = ProvedRay(by_name or {"x": ray}, missed, qp.sense, fall)
     return ProblemProof("unbounded", -np.inf, np.inf, words=words, tol=tol, ray=proved)
+
+
+def _nothing(why: str, tol: float) -> ProblemProof:
+    """The verdict on a ray that is none."""
+    return ProblemProof("not optimal", -np.inf, np.inf, words=f"The ray proves nothing: {why}.", tol=tol)
+
+
+def _overflows(qp: QP, ray: Array) -> bool:
+    """Whether products of a ray with the program may be too large for doubles."""
+    with np.errstate(over="ignore"):
+        sizes = [abs(matrix) @ np.abs(ray) for matrix in (qp.A, qp.P, qp.q)]
+    return not all(np.isfinite(each).all() for each in sizes)
 
 
 def _leaves(qp: QP, ray: Array, beyond: Array, tol: float) -> str:

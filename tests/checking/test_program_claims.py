@@ -162,3 +162,15 @@ def test_multipliers_of_a_contradiction_are_told():
 @pytest.mark.parametrize("claim", ["Infeasible", "primal infeasible", "PRIMAL_INFEASIBLE"])
 def test_a_claim_may_be_in_any_case_and_as_solvers_say_it(claim):
     assert pc.verify(pc.QP(None, [1.0], [[1.0], [1.0]], [3.0, -np.inf], [np.inf, 2.0]), claim).status == "infeasible"
+
+
+@pytest.mark.parametrize("where", ["costs", "row"])
+def test_a_ray_whose_products_overflow_proves_nothing(where):
+    """Before: 'falls by nan a step', and so proved, of x[0] - x[1] between -1 and 1; inf - inf is nan."""
+    large = 1e200 if where == "row" else 1.0
+    qp = pc.QP(None, [1e200 / large, -1e200 / large], [[large, -large]], [-1.0], [1.0])
+    ray = np.array([1e200, 1e200])
+    found = pc.verify(qp, "unbounded", ray)
+    assert (found.status, "overflow: divide it by its largest entry" in found.explain()) == ("not optimal", True)
+    found = pc.verify(qp, "unbounded", ray / 1e200)
+    assert (found.status, "rises by 0 a step" in found.explain()) == ("not optimal", True)
