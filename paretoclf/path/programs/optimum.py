@@ -12,7 +12,7 @@ from paretoclf.common.checks import Array
 from paretoclf.common.errors import InputError
 from paretoclf.engine.general import follow
 from paretoclf.engine.reduction.presolve import reduce
-from paretoclf.engine.reduction.program import ProgramLine
+from paretoclf.engine.reduction.program import ProgramLine, between
 from paretoclf.path.programs.path_ends import beyond_of, has_points, ray_of
 from paretoclf.path.programs.problem_path import trace_problem
 from paretoclf.proof.programs.rays import judge_ray
@@ -22,10 +22,10 @@ class UnboundedError(InputError):
     """There are feasible points, and the objective has no bound on them."""
 
 
-def standing(line: ProgramLine) -> ProgramLine:
-    """The program at the beginning of a line, where it stays."""
-    begin = (line.q[0], line.b[0], line.constant[0])
-    q, b, constant = (np.stack([each, each]) for each in begin)
+def standing(line: ProgramLine, t: float = 0.0) -> ProgramLine:
+    """The program at a point of a line, where it stays."""
+    there = (between(ends, t) for ends in (line.q, line.b, line.constant))
+    q, b, constant = (np.stack([each, each]) for each in there)
     return replace(line, q=q, b=b, constant=constant)
 
 

@@ -563,9 +563,10 @@ class _Limits:
 
 def _limits(found: Beside) -> _Limits | None:
     """None where there is no optimum on that side."""
-    if found.piece < 0:
+    near = found.first or found
+    if near.piece < 0:
         return None
-    path, j = found.path, found.piece
+    path, j = near.path, near.piece
     (x, z), t = path.points.segment(j), path.t[j : j + 2]
     middle = tuple(between(ends, 0.5) for ends in (x, z))
     at_point = undetermined(path.program, float(t[0]), x[0], z[0])
@@ -580,14 +581,25 @@ def _side(found: Beside, sign: float, own: _Limits | None, other: _Limits | None
     """
     if own is None:
         return OneSided(sign * found.rate + 0.0, {}, {}, 0.0, {})
-    line, undefined, unit = found.path.program, dict[str, str](), sign / found.reach
-    begin, end = found.path.t[found.piece : found.piece + 2].tolist()
-    _, *rates = found.path._rates(found.piece, begin)
+    near = found.first or found
+    line, undefined, unit = own.line, dict[str, str](), sign / near.reach
+    begin = float(near.path.t[near.piece])
+    rates = near.path._rates(near.piece, begin)[1:]
+    if near.basis is not None:
+        moved = near.basis.moved
+        rates = line.rates(own.x, moved.x.shown[:, 0], begin), line.duals(moved.z.shown[:, 0])
     of_variables, of_duals = ({name: unit * rate for name, rate in each.items()} for each in rates)
     variables = _rates(line.variables, of_variables, 0, own, other, sign, undefined)
     duals = _rates(line.all_multipliers, of_duals, 1, own, other, sign, undefined)
-    lasts = end == 1.0 and found.until == np.inf
-    return OneSided(sign * found.rate + 0.0, variables, duals, float("inf") if lasts else end * found.reach, undefined)
+    return OneSided(sign * found.rate + 0.0, variables, duals, _until(found, near), undefined)
+
+
+def _until(found: Beside, near: Beside) -> float:
+    """Up to where the rates hold: what the shortest line shows, if a basis says how far that is."""
+    if near.basis is not None and near.basis.says_the_end:
+        return min(near.basis.end * near.reach, found.until)
+    end = float(found.path.t[found.piece + 1])
+    return float("inf") if end == 1.0 and found.until == np.inf else end * found.reach
 
 
 def _rates(

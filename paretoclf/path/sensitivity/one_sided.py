@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
 from paretoclf.common.checks import Array
 from paretoclf.engine.reduction.program import between
 from paretoclf.path.base.points import Event
+from paretoclf.path.programs.optimum import standing
 from paretoclf.path.programs.path_ends import refusal
 from paretoclf.path.programs.problem_path import ProblemPath, trace_problem
 from paretoclf.path.programs.program_path import Source
 from paretoclf.path.programs.program_points import events_of, words_of
-from paretoclf.path.sensitivity.optimal_basis import basis_at
+from paretoclf.path.sensitivity.both_sides import Reach
+from paretoclf.path.sensitivity.optimal_basis import Movement, Within, basis_at, times
 
 #: How far a line goes at first, in units of what moves, and where it is looked whether nothing happens for ever.
 _REACHES = (1.0, 1e6)
@@ -58,6 +61,10 @@ class Beside:
         In units: where nothing happened on the line, there a slack or a multiplier would be 0 if all went on.
     bends : bool
         Whether the path goes on there, as another parabola.
+    certain : bool
+        Whether ``empty`` is that of a certified basis: an infinite one is no nearer than 1e9 lengths of the line.
+    first : Beside
+        What the shortest line shows: the rates are its, as a point far away is known to fewer digits.
     """
 
     path: ProblemPath
@@ -70,6 +77,13 @@ class Beside:
     room: float = 0.0
     empty: float = np.inf
     bends: bool = False
+    certain: bool = False
+    first: Beside | None = field(default=None, repr=False)
+
+    @cached_property
+    def basis(self) -> SegmentBasis | None:
+        """The basis of the first segment that has a length; None where none is certified."""
+        return None if self.piece < 0 else SegmentBasis.of(self.path, self.piece)
 
     @property
     def said(self) -> str:
@@ -77,6 +91,46 @@ class Beside:
         if not self.bends:
             return self.after
         return "; ".join(_changes(self.path, self.path.events, self.until / self.reach)) or _BENDS
+
+
+@dataclass(frozen=True)
+class SegmentBasis:
+    """A basis that is certified in the middle of a segment: what moves there, within proved bounds.
+
+    Attributes
+    ----------
+    moved : Movement
+        Of the optimum, for a movement from t = 0 to t = 1.
+    rate : Within
+        Of the optimal value at the beginning of the segment, shape (1, 1), as the compiled program has it.
+    end : float
+        The t up to which the basis stays optimal; nan where that is not known.
+    """
+
+    moved: Movement
+    rate: Within
+    end: float
+
+    @classmethod
+    def of(cls, path: ProblemPath, j: int) -> SegmentBasis | None:
+        """Basis of segment j; None where none is certified to be optimal on both sides of its middle."""
+        line, begin, middle = path.program, float(path.t[j]), float(path.t[j : j + 2].mean())
+        basis = basis_at(standing(line, middle), *(between(ends, 0.5) for ends in path.points.segment(j)))
+        if basis is None:
+            return None
+        q, b = (np.diff(ends, axis=0).T for ends in (line.q, line.b))
+        moved = basis.moved(q, b)
+        if not moved.rates.is_zero[basis.weak | basis.dependent].all():
+            return None
+        first = basis.moved(between(line.q, begin)[:, None], between(line.b, begin)[:, None])
+        rate = times(q.T, first.x) - times(b.T, first.z) + Within.of(np.diff(line.constant)[:, None])
+        ahead = Reach.of(basis, moved.rates, 1.0, np.ones(1))
+        return cls(moved, rate, middle + float(ahead.until[0]) if ahead.known[0] else np.nan)
+
+    @property
+    def says_the_end(self) -> bool:
+        """Whether it is known up to where the basis stays optimal."""
+        return not np.isnan(self.end)
 
 
 def beside(source_at: Callable[[float, float], Source], unit: float, most: float = np.inf) -> Beside:
@@ -103,14 +157,14 @@ def beside(source_at: Callable[[float, float], Source], unit: float, most: float
     for _ in range(_LINES):
         if found.after or found.reach == most:
             break
-        if found.empty == np.inf and found.reach >= far:
+        if found.empty == np.inf and (found.certain or found.reach >= far):
             break
         further = far
         if found.empty < np.inf:
             further = 2.0 * max(found.empty, found.reach)
         reach = min(further, most)
         found = _seen(source_at(0.0, reach), reach)
-    own = replace(found, rate=first.rate, bend=first.bend, room=first.room)
+    own = replace(found, rate=first.rate, bend=first.bend, room=first.room, first=first)
     if found.after:
         return own
     if found.empty == np.inf:
@@ -166,7 +220,7 @@ def _first_piece(path: ProblemPath, reach: float) -> Beside | None:
         last += 1
         bend = _bend(rates[: last + 1], ends[last] - begin[0])
     end = float(ends[last])
-    after, empty, goes_on = "", np.inf, last + 1 < len(rates)
+    after, empty, certain, goes_on = "", np.inf, False, last + 1 < len(rates)
     if goes_on:
         labels = events_of(path.t, path.labels, path.items, words_of(path.kinks), path.parameters)
         after = "; ".join(_changes(path, labels, end)) or _BENDS
@@ -175,23 +229,17 @@ def _first_piece(path: ProblemPath, reach: float) -> Beside | None:
     elif ended:
         after = _ending(path)
     else:
-        empty = _empty(path, int(path.long_segments[last]))
+        j = int(path.long_segments[last])
+        basis = SegmentBasis.of(path, j)
+        certain = basis is not None and basis.says_the_end
+        empty = basis.end if basis is not None and certain else _empty(path, j)
     rate, room = float(rates[0, 0]) + 0.0, float(max(units))
     piece = int(path.long_segments[0])
-    if abs(rate) <= room and _is_rounding(path, piece):
-        rate = 0.0
-    rest = reach * end, after, room / reach, reach * empty, goes_on
-    return Beside(path, reach, piece, rate / reach, bend / reach**2, *rest)
-
-
-def _is_rounding(path: ProblemPath, piece: int) -> bool:
-    """Whether the rate at the beginning of a segment is 0 as far as a certified basis knows it."""
-    line, (x, z) = path.program, path.points.segment(piece)
-    basis = basis_at(line, x[0], z[0])
-    if basis is None or line.constant[0] != line.constant[1]:
-        return False
-    moves = (np.diff(ends, axis=0).T for ends in (line.q, line.b))
-    return bool(basis.rate(*moves).is_zero.all())
+    rest = reach * end, after, room / reach, reach * empty, goes_on, certain
+    found = Beside(path, reach, piece, rate / reach, bend / reach**2, *rest)
+    if abs(rate) <= room and found.basis is not None and found.basis.rate.is_zero.all():
+        return replace(found, rate=0.0)
+    return found
 
 
 def _bend(rates: Array, length: float) -> float:

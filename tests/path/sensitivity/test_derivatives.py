@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
+from tests.oracles.simplex_projection import one_side
 from tests.oracles.small_programs import optima
 
 
@@ -92,6 +93,62 @@ def test_a_multiplier_is_unique_where_its_right_hand_side_has_one_price(seed):
     for i, row in prices.items():
         if abs(row.price - row.price_below) > 1e-9:
             assert np.isnan(side.duals["y"][i])
+
+
+def projection(theta):
+    """The squared distance of theta from the simplex of total 10."""
+    x, point = cp.Variable(len(theta), name="x"), cp.Parameter(len(theta), name="theta", value=np.array(theta, float))
+    rows = [(x >= 0).set_label("sign"), (cp.sum(x) == 10).set_label("sum")]
+    return cp.Problem(cp.Minimize(cp.sum_squares(x - point)), rows), point
+
+
+def in_doubles(sign, exact):
+    """Rates against and along a direction, from those along it and its opposite."""
+    rates = {"value": exact.value, "x": exact.x, "sum": exact.nu, "sign": exact.lam}
+    until = np.inf if exact.until is None else float(exact.until)
+    return {name: sign * np.array(rate, dtype=float) for name, rate in rates.items()} | {"until": until}
+
+
+def of_one_side(side):
+    return {"value": side.value, **side.variables, **side.duals, "until": side.until}
+
+
+def against_the_projection(theta, direction):
+    """All rates of a projection on both sides, and how far they hold; where a rate is 0, it is 0 to the last digit."""
+    problem, point = projection(theta)
+    found = pc.derivatives(problem, {point: np.array(direction, float)})
+    both = []
+    for sign, side in ((-1, found.left), (1, found.right)):
+        assert not side.undefined, (theta, direction, sign)
+        exact = in_doubles(sign, one_side(theta, 10, [sign * each for each in direction]))
+        own = of_one_side(side)
+        for name, rate in exact.items():
+            assert own[name] == pytest.approx(rate, rel=1e-9, abs=1e-9), (theta, direction, sign, name)
+            assert ((np.asarray(own[name]) == 0) == (np.asarray(rate) == 0)).all(), (theta, direction, sign, name)
+        both.append(exact)
+    left, right = both
+    one = all(np.array_equal(left[name], right[name]) for name in ("value", "x", "sum", "sign"))
+    assert found.two_sided == one, (theta, direction)
+
+
+@pytest.mark.parametrize("theta", [[9, 5, 2], [8, 8, 3]])
+def test_a_projection_that_all_entries_move_along_has_one_rate(theta):
+    """An entry that is 0 without a multiplier stays so; its rate was 1e-17, and a level fell by 1e-16 a unit."""
+    against_the_projection(theta, [1, 1, 1])
+    problem, point = projection(theta)
+    found = pc.derivatives(problem, {point: np.ones(3)})
+    assert found.two_sided
+    assert found.right.until == np.inf
+    assert "e-" not in repr(found)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_rates_of_projections_with_ties_are_those_of_fractions(seed):
+    rng = np.random.default_rng(seed)
+    for n in (3, 4, 5, 6):
+        direction = rng.integers(-1, 2, n)
+        direction[rng.integers(n)] = 1
+        against_the_projection(rng.integers(0, 10, n).tolist(), direction.tolist())
 
 
 def test_a_cost_that_vanishes_makes_the_optimum_jump():

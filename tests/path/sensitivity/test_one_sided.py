@@ -133,9 +133,15 @@ def test_no_line_is_longer_than_it_may_be():
 
 
 def test_lines_are_as_long_as_they_must_be():
-    """Where a slack would be 0 at 2, a line of 4 shows what happens there; where none is, one of 1e6 units does."""
+    """Where a slack would be 0 at 2, a line of 4 shows what happens there; that nothing happens, the basis says."""
     assert found_of(FLOOR)[1] == [(0.0, 1.0), (0.0, pytest.approx(4.0))]
     assert found_of(FLOOR, unit=8.0)[1] == [(0.0, 8.0)]
+    assert found_of(FLOOR, 1.5, -1)[1] == [(0.0, 1.0)]
+
+
+def test_without_a_certified_basis_a_line_of_1e6_units_shows_whether_anything_happens(monkeypatch):
+    monkeypatch.setattr(one_sided, "basis_at", lambda *_: None)
+    assert found_of(FLOOR)[1] == [(0.0, 1.0), (0.0, pytest.approx(4.0))]
     found, asked = found_of(FLOOR, 1.5, -1)
     assert asked == [(0.0, 1.0), (0.0, 1e6)]
     assert found.reach == 1e6
