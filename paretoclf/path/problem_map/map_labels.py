@@ -9,8 +9,8 @@ import numpy as np
 from paretoclf.common.checks import Array, Index
 from paretoclf.common.tolerances import PLANE_TOUCH
 from paretoclf.engine.reduction.plane import ProgramPlane
+from paretoclf.path.base.uniqueness import tight_in_units
 from paretoclf.path.problem_map.map_search import AffinePiece, NoOptimum
-from paretoclf.path.programs.uniqueness import tight_in_units
 from paretoclf.path.regions.polygon import centroid
 from paretoclf.proof.files.tight_labels import labels_of_rows
 from paretoclf.proof.programs.row_units import Sizes, Units

@@ -13,8 +13,8 @@ import scipy.sparse as sp
 from paretoclf.common.checks import Array, Mask
 from paretoclf.engine.reduction.plane import ProgramPlane
 from paretoclf.path.base.points import shown, those
+from paretoclf.path.base.uniqueness import undetermined
 from paretoclf.path.programs.program_points import listed, reason_of, verdict_of
-from paretoclf.path.programs.uniqueness import undetermined
 from paretoclf.path.regions.polygon import area, centroid
 from paretoclf.proof.programs.rays import RayProof
 

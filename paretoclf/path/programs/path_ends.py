@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from paretoclf.common.checks import Array
 from paretoclf.common.errors import DegeneratePathError, InputError, StoppedError
-from paretoclf.common.tolerances import AFFINE, CERTIFY, ROUNDING
+from paretoclf.common.tolerances import CERTIFY, ROUNDING
 from paretoclf.engine.general import follow
 from paretoclf.engine.reduction.presolve import reduce
 from paretoclf.engine.reduction.program import ProgramLine
 from paretoclf.engine.reduction.reduced import Reduced
 from paretoclf.engine.reduction.taken_back import taken_back
-from paretoclf.path.base.points import those
 from paretoclf.path.programs.program_points import Beyond
 from paretoclf.problem.trace import Trace
 from paretoclf.proof.programs.program_lines import prove_program
@@ -57,25 +53,6 @@ def _whose(line: ProgramLine, row: int) -> str:
     return line.label(row) or next(of_attributes, "")
 
 
-def no_start(reduced: Reduced, found: Trace, ray: Array | None, ends: Sequence[Mapping[str, Any]]) -> Exception:
-    """Error for a line, on which parameters move from one end to the other, without an optimum at its start."""
-    if ray is None:
-        return out_of_exchanges(found)
-    why = beyond_of(reduced.program, found.status, ray, 0.0, judge_ray(reduced.program, found.status, ray, 0.0))
-    if not why.proof.passes():
-        return refusal(f"it seems {found.status} at the start, and that is not proved ({why.proof!r})", 0.0)
-    names = ", ".join(why.blame) or "what CVXPY added"
-    always = _refutes(reduced.program, found.status, ray, 1.0)
-    remedy = "nor is there one at stop, or between" if always else _elsewhere(reduced.program, ends)
-    if found.status == "infeasible":
-        how = f"it is infeasible (no point satisfies {names})"
-    elif has_points(reduced.program):
-        how = f"it is unbounded (the objective has no bound along {names})"
-    else:
-        how = f"there is none (from any point that is feasible the objective improves for ever, along {names})"
-    return InputError(f"the problem must have a solution at the start, where {how}; {remedy}")
-
-
 def has_points(line: ProgramLine) -> bool:
     """Whether a feasible point at the start is proved: an optimum of the same program without an objective."""
     nothing = np.zeros_like(line.q)
@@ -87,38 +64,6 @@ def has_points(line: ProgramLine) -> bool:
         if found.segments:
             return prove_program(reduced.program, found.t, taken_back(reduced, found.path)).passes()
     return False
-
-
-def _elsewhere(line: ProgramLine, parameters: Sequence[Mapping[str, Any]]) -> str:
-    """Sentence on where a line without an optimum at its start first has one, as far as that is proved."""
-    ends = {name: getattr(line, name)[::-1] for name in ("q", "b", "constant")}
-    with suppress(DegeneratePathError):
-        try:
-            reduced = reduce(replace(line, **ends))
-        except InputError:
-            return "nor is there one at stop"
-        found = follow(reduced.problem, progress=False)
-        first = 1.0 - float(found.t[-1])
-        begins = math.ceil(1e6 * (first - AFFINE)) / 1e6  # no earlier, in the digits that are shown
-        if (
-            found.segments
-            and begins > 0.0
-            and prove_program(reduced.program, found.t, taken_back(reduced, found.path)).passes()
-        ):
-            from paretoclf.path.base.rounded_numbers import numbers_at  # few paths are refused
-
-            numbers = those(numbers_at(first, *parameters))
-            return f"there is one from t = {begins:.6g} on{numbers}: start there"
-        none = found.status in ("infeasible", "unbounded") and not found.segments
-        if none and _refutes(reduced.program, found.status, ray_of(reduced, found), 0.0):
-            return "nor is there one at stop"
-    return "whether there is one at another t is not known"
-
-
-def _refutes(line: ProgramLine, status: str, ray: Any, t: float) -> bool:
-    """Whether a ray proves that there is no optimum at t, and gains more than the rounding of its terms."""
-    proof = judge_ray(line, status, ray, t)
-    return proof.passes() and proof.gain > ROUNDING
 
 
 def refusal(

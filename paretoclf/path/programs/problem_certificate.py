@@ -9,7 +9,7 @@ import numpy as np
 
 from paretoclf.common.checks import Index
 from paretoclf.common.files import AnyFile
-from paretoclf.path.programs.uniqueness import tight_rows
+from paretoclf.path.base.uniqueness import tight_rows
 from paretoclf.proof.files.certificate_file import save_program
 from paretoclf.proof.files.tight_labels import labels_of_rows
 from paretoclf.proof.programs.row_units import Sizes

@@ -36,7 +36,6 @@ from paretoclf.path.base.path_content import content_of_path
 from paretoclf.path.base.points import Event
 from paretoclf.path.programs.path_ends import (
     beyond_of,
-    no_start,
     out_of_exchanges,
     out_of_time,
     ray_of,
@@ -253,7 +252,12 @@ def trace_problem(
     limits = PathLimits.of(max_events, max_seconds)
     follower = _follower(limits, progress, split)
     how: dict[str, Any] = {"kind": kind, "certify": certify, "limits": limits, "follower": follower}
-    reduced, reducing = _timed(lambda: reduce(source.line))
+    try:
+        reduced, reducing = _timed(lambda: reduce(source.line))
+    except InputError as error:
+        from paretoclf.path.programs.no_start import with_a_place  # few paths are refused
+
+        raise with_a_place(error, source.line, source.ends) from None
     if reduced.problem.items >= _MANY:
         from paretoclf.engine.forecast import foretell  # few programs are so large
 
@@ -319,8 +323,11 @@ def _traced(
         raise out_of_exchanges(found)
     ray = None if found.status in ("end", "limit") else ray_of(reduced, found)
     if not found.segments:
-        late = ray is None and time.monotonic() >= deadline
-        raise out_of_time(found) if late else no_start(reduced, found, ray, source.ends)
+        if ray is None:
+            raise out_of_time(found) if time.monotonic() >= deadline else out_of_exchanges(found)
+        from paretoclf.path.programs.no_start import no_start  # few paths are refused
+
+        raise no_start(reduced, found, ray, source.ends)
     points = taken_back(reduced, found.path)
     seconds = {"compile": source.seconds, "reduce": reducing, "trace": tracing}
     problem = reduced.problem

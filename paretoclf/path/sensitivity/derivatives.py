@@ -2,7 +2,7 @@
 
 Along a direction in which the parameters move, the optimal value of a linear or quadratic program has a derivative on
 each side, always. So have the optimum and its multipliers where they are the same in all optima, at the point and
-beside it (`paretoclf.path.programs.uniqueness`); elsewhere they jump, or are not unique, and have none. The rates are
+beside it (`paretoclf.path.base.uniqueness`); elsewhere they jump, or are not unique, and have none. The rates are
 those of one certified basis (`paretoclf.path.sensitivity.optimal_basis`); where it is degenerate, of an exact path on
 each side, which is proved.
 """
@@ -24,8 +24,8 @@ from paretoclf.common.threads import on_one_thread
 from paretoclf.engine.reduction.program import ProgramLine, Reading, beside_the_value, between, told_apart
 from paretoclf.path.base.named import name_in
 from paretoclf.path.base.points import shown
+from paretoclf.path.base.uniqueness import undetermined
 from paretoclf.path.programs.optimum import optimum, standing
-from paretoclf.path.programs.uniqueness import undetermined
 from paretoclf.path.sensitivity.both_sides import Reach
 from paretoclf.path.sensitivity.certified import ProvedOptimum
 from paretoclf.path.sensitivity.one_sided import Beside, beside

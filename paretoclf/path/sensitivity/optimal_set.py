@@ -23,9 +23,9 @@ from paretoclf.common.threads import on_one_thread
 from paretoclf.common.tolerances import CERTIFY
 from paretoclf.engine.reduction.program import ProgramLine
 from paretoclf.path.base.named import name_in
+from paretoclf.path.base.uniqueness import tight_rows
 from paretoclf.path.programs.optimum import UnboundedError, optimum
 from paretoclf.path.programs.program_path import in_words
-from paretoclf.path.programs.uniqueness import tight_rows
 from paretoclf.path.sensitivity.number_range import called, is_called
 from paretoclf.path.sensitivity.optimal_basis import Basis, basis_at
 from paretoclf.path.tracing import source_here

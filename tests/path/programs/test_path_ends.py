@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from types import SimpleNamespace
-
 import cvxpy as cp
 import numpy as np
 import pytest
 
 import paretoclf as pc
-from paretoclf.path.programs import path_ends
-from paretoclf.problem.parametric_qp import ParametricQP
-from paretoclf.problem.piecewise import Piecewise
-from paretoclf.problem.trace import Trace
+from paretoclf.path.programs import no_start, path_ends
 from paretoclf.solve.sources.problem_line import program_line
 
 X, TH = cp.Variable(2, name="x"), cp.Parameter(name="th")
@@ -77,22 +71,10 @@ def test_where_only_the_objective_moves_it_is_unbounded(kind):
 def test_a_start_without_an_optimum_is_unbounded_only_with_a_feasible_point(monkeypatch):
     said = refused(1, 2, [X <= 0], TH * cp.sum(X))
     assert "where it is unbounded (the objective has no bound along x)" in said
-    monkeypatch.setattr(path_ends, "has_points", lambda line: False)
+    monkeypatch.setattr(no_start, "has_points", lambda line: False)
     said = refused(1, 2, [X <= 0], TH * cp.sum(X))
     assert "where there is none (from any point that is feasible the objective improves for ever, along x)" in said
     assert "unbounded" not in said
-
-
-@pytest.mark.parametrize(("start", "stop"), [(10.0, 1.0), (8.0, 0.7), (7.123, -5.5), (-10.0, 1.0), (1e7, -3.0)])
-def test_from_where_on_there_is_an_optimum_is_said_in_numbers_from_which_there_is_one(start, stop):
-    """x >= -3 and x <= 3 in both entries: sums up to 6 and down to -6 have points. Six digits are not rounded out."""
-    said = refused(start, stop, [X <= 3, X >= -3, cp.sum(X) == TH])
-    number = float(re.search(r"there is one from t = \S+ on \(th = (\S+)\): start there", said)[1])
-    assert pc.trace(
-        cp.Problem(cp.Minimize(cp.sum_squares(X)), [X <= 3, X >= -3, cp.sum(X) == TH]), {TH: number}, {TH: 0}
-    )
-    assert abs(number) <= 6.0
-    assert number == pytest.approx(np.sign(start) * 6.0, abs=1.1e-5 if abs(start) > 1e6 else 0.0)
 
 
 @pytest.mark.parametrize(
@@ -103,35 +85,3 @@ def test_points_are_those_of_the_start(rows, points):
     """TH is 1 at the start and 9 at the end: the objective has no bound, and some rows have a point at one of them."""
     line = program_line(cp.Problem(cp.Minimize(-TH * X[0]), rows), {TH: 1.0}, {TH: 9.0})
     assert path_ends.has_points(line) is points
-
-
-def test_from_where_on_there_is_an_optimum_is_not_said_if_its_points_are_not_proved(monkeypatch):
-    assert "there is one from t = 0.444445 on" in refused(10, 1)
-    monkeypatch.setattr(path_ends, "prove_program", lambda *_: SimpleNamespace(passes=lambda: False))
-    assert refused(10, 1).endswith("whether there is one at another t is not known")
-
-
-def test_that_there_is_none_at_stop_is_not_said_if_no_ray_proves_it_there(monkeypatch):
-    assert refused(10, 8).endswith("nor is there one at stop, or between")
-    here, asked = path_ends._refutes, []
-    Y, most = cp.Variable(2, name="y"), np.array([[1.0, 2.0], [2.0, 1.0]])
-    rows = [most @ X <= 3, cp.sum(X) >= TH - 7, most @ Y <= 3, cp.sum(Y) >= 9 - TH]  # no x at 10, no y at 6, both at 8
-
-    def at(line, status, ray, t):
-        asked.append(t)
-        return here(line, status, ray, t)
-
-    monkeypatch.setattr(path_ends, "_refutes", at)
-    assert refused(10, 6, rows).endswith("nor is there one at stop")
-    assert asked == [1.0, 0.0]  # the second line is the first turned round
-    monkeypatch.setattr(path_ends, "_refutes", lambda *_: False)
-    assert refused(10, 6, rows).endswith("whether there is one at another t is not known")
-
-
-def test_a_start_that_was_not_found_is_the_start():
-    one = np.ones((2, 1))
-    problem = ParametricQP.hard(np.eye(1), np.zeros((0, 1)), one, -one, one)
-    found = Trace(Piecewise.nowhere(problem, np.zeros(1)), "limit", exchanges=7)
-    error = path_ends.no_start(None, found, None, ({}, {}))
-    assert isinstance(error, pc.DegeneratePathError)
-    assert error.t == 0.0

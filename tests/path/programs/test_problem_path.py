@@ -359,7 +359,7 @@ NO_START = {
         [(X[0] <= 1 - TH).set_label("most"), (X[0] >= TH).set_label("least"), X >= -9],
         cp.sum_squares(X),
         (2, 0),
-        r"bounds of variable x\[0\] cross: at least 2 and at most -1 \(most and least\). Start where they do not",
+        r"x\[0\] cross: at least 2 and at most -1 \(most and least\); there is one from t = 0.75 on \(th = 0.5\)",
     ),
     "no bound": ([X >= 0], TH * cp.sum(X), (-1, 3), r"unbounded \(.* along x\); there is one from t = 0.25 on"),
 }
@@ -420,14 +420,14 @@ def test_from_where_on_there_is_an_optimum_is_said_only_where_it_is_true(rows):
             continue
         assert truth is None or truth[0] > 0
         if "there is one from t" in said:
-            assert truth[1] == 1
-            assert 0 <= float(re.search(r"from t = (\S+) on", said)[1]) - float(truth[0]) <= 1.01e-6
-        elif "at stop, or between" in said or "all along the line" in said:
-            assert truth is None
-        elif "nor is there one at stop" in said:
-            assert truth is None or truth[1] < 1
+            first, last = re.search(r"from t = (\S+) (?:on|\(.*\) to t = (\S+) )", said).groups()
+            assert 0 <= float(first) - float(truth[0]) <= 1.01e-6
+            assert 0 <= float(truth[1]) - float(last or 1) <= 1.01e-6
+        elif "and nowhere else" in said:
+            assert truth[0] == truth[1]
         else:
-            assert "Start where" in said
+            assert said.endswith("nor is there one at stop, or between")
+            assert truth is None
 
 
 def test_what_rounding_leaves_of_a_gain_refutes_no_stop():

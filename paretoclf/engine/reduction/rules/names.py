@@ -65,11 +65,11 @@ def _sum(line: ProgramLine, columns: Index, values: Array) -> str:
     return said
 
 
-def no_solution(line: ProgramLine, why: str, remedy: str) -> InputError:
-    """Return the error that there is no solution at the start; where all data are constant no other place helps."""
+def no_solution(line: ProgramLine, why: str) -> InputError:
+    """Return the error that there is no solution, at the start where the data move."""
     if all(np.array_equal(*ends) for ends in (line.q, line.b)):
         return InputError(f"the problem must have a solution, and has none: {why}")
-    return InputError(f"the problem must have a solution at the start, where {why}. {remedy}")
+    return InputError(f"the problem must have a solution at the start, where {why}")
 
 
 def uncrossed(lower: Array, upper: Array) -> tuple[Array, Index]:
@@ -83,7 +83,4 @@ def crossing(line: ProgramLine, what: str, rows: Index, lower: Array, upper: Arr
     """Return the error that bounds of something cross at the start; ``rows`` are these bounds."""
     names = " and ".join(line.row_name(row) for row in rows.tolist())
     low, high = lower[0] + 0.0, upper[0] + 0.0
-    crossed = f"the bounds of {what} cross: at least {low:.6g} and at most {high:.6g} ({names})"
-    return no_solution(
-        line, crossed, "Start where they do not" if upper[1] >= lower[1] else "They do all along the line"
-    )
+    return no_solution(line, f"the bounds of {what} cross: at least {low:.6g} and at most {high:.6g} ({names})")

@@ -96,9 +96,7 @@ def _hold(stage: ReductionStage) -> Mask:
     """Rows at which ``0 <= b`` holds all along; InputError if there is an empty one at which it does not at first."""
     at = stage.of_rows.upper
     for row in np.flatnonzero(_empty(stage) & (at[0] < 0)).tolist():
-        wrong = f"{stage.line.row_name(row)} cannot hold: it says 0 <= {at[0, row]:.6g}"
-        remedy = "Start where it holds" if at[1, row] >= 0 else "It cannot all along the line"
-        raise no_solution(stage.line, wrong, remedy)
+        raise no_solution(stage.line, f"{stage.line.row_name(row)} cannot hold: it says 0 <= {at[0, row]:.6g}")
     return np.asarray((at >= 0).all(axis=0))
 
 

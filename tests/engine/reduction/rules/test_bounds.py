@@ -86,14 +86,10 @@ def test_a_bound_that_an_engine_gives_no_multiplier_has_none():
     assert point.z.tolist() == [[0.0]]
 
 
-@pytest.mark.parametrize(
-    ("b", "message"), [([[0, -1], [2, -1]], "Start where they do not"), ([[0, -1], [0, -1]], "has none")]
-)
+@pytest.mark.parametrize(("b", "message"), [([[0, -1], [2, -1]], "at the start"), ([[0, -1], [0, -1]], "has none")])
 def test_bounds_that_cross_at_the_start_are_refused(b, message):
     stage = stage_of(np.eye(1), [[1], [-1]], [0], b)
-    with pytest.raises(
-        InputError, match=f"at least 1 and at most 0 .auxiliary row 0 and auxiliary row 1.*{message}|{message}"
-    ):
+    with pytest.raises(InputError, match=f"{message}.*at least 1 and at most 0 .auxiliary row 0 and auxiliary row 1"):
         RowsToBounds.apply(stage)
 
 

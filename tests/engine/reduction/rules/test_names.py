@@ -36,9 +36,9 @@ def test_an_expression_has_no_number():
     assert [expression(a_line(), A, row) for row in (0, 1)] == ["term of w, b", "3 w[1] + auxiliary variable 3"]
 
 
-@pytest.mark.parametrize(("moves", "said"), [(True, "at the start, where it is. Move"), (False, "and has none: it is")])
-def test_where_nothing_moves_no_other_start_helps(moves, said):
-    assert said in str(no_solution(a_line(moves), "it is", "Move"))
+@pytest.mark.parametrize(("moves", "said"), [(True, "at the start, where it is"), (False, "and has none: it is")])
+def test_where_nothing_moves_no_start_is_named(moves, said):
+    assert said in str(no_solution(a_line(moves), "it is"))
 
 
 def test_bounds_that_cross_by_rounding_meet():
@@ -49,8 +49,6 @@ def test_bounds_that_cross_by_rounding_meet():
     assert found.tolist() == [[0.1 + 0.2, 1.0, np.inf, 1.0, 2.0], [2.0, 3.0, np.inf, 0.0, np.inf]]
 
 
-@pytest.mark.parametrize(("last", "remedy"), [(3.0, "Start where they do not"), (1.0, "They do all along the line")])
-def test_bounds_that_cross(last, remedy):
-    said = str(crossing(a_line(), "variable b", np.array([0, 2]), np.array([2.0, 2.0]), np.array([1.0, last])))
-    assert "the bounds of variable b cross: at least 2 and at most 1 (cap[0] and auxiliary row 2)" in said
-    assert said.endswith(remedy)
+def test_bounds_that_cross():
+    said = str(crossing(a_line(), "variable b", np.array([0, 2]), np.array([2.0, 2.0]), np.array([1.0, 3.0])))
+    assert said.endswith("the bounds of variable b cross: at least 2 and at most 1 (cap[0] and auxiliary row 2)")

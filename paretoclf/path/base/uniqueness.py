@@ -47,7 +47,7 @@ def undetermined(line: ProgramLine, t: float, x: Array, z: Array) -> tuple[Mask,
 
     >>> import numpy as np
     >>> from paretoclf.engine.reduction.of_arrays import line_of
-    >>> from paretoclf.path.programs.uniqueness import undetermined
+    >>> from paretoclf.path.base.uniqueness import undetermined
     >>> from paretoclf.problem.qp import QP
     >>> line = line_of(QP(None, [1.0, 0, 0], np.eye(3), [1.0, -np.inf, 0.0], [np.inf, np.inf, 0.0]), {}, {})
     >>> x, z = np.array([1.0, 5.0, 0.0]), np.array([0.0, 1.0])
