@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from paretoclf.checking.multipliers import OPPOSITE, dual_error
-from paretoclf.common.checks import Array, Mask, real_array
+from paretoclf.common.checks import Array, Index, Mask, real_array
 from paretoclf.common.errors import InputError
 from paretoclf.common.tables import SHOWN, listing, rounded_up
 from paretoclf.common.tolerances import AFFINE, CERTIFY, STRANGERS
@@ -54,8 +54,9 @@ class JudgedPoints(Certified):
         Whether the path is proved, if only within its own eps.
     parameters : mapping of str to array of shape (k,)
         The numbers among the parameters that move, at each t.
-    given : array of shape (k,)
-        Which of the points were given. The others lie between two of them.
+    knots : int array of shape (k,)
+        Which of the solutions that were given each point is, from 0 on; -1 of one between two of them, and of a start
+        that was put before them.
     sense : {1, -1}
         -1 where the objective is maximised.
     opposite : bool
@@ -74,10 +75,15 @@ class JudgedPoints(Certified):
     best: Array = field(repr=False)
     proved: bool = True
     parameters: Mapping[str, Array] = field(default_factory=dict)
-    given: Mask = field(default_factory=lambda: np.zeros(0, dtype=np.bool_), repr=False)
+    knots: Index = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
     sense: int = field(default=1, repr=False)
     opposite: bool = field(default=False, repr=False)
     note: str = field(default="", repr=False)
+
+    @property
+    def given(self) -> Mask:
+        """Whether each point was given."""
+        return np.asarray(self.knots >= 0)
 
     @property
     def open(self) -> float:
@@ -168,7 +174,8 @@ class JudgedPoints(Certified):
         worse = "better" if excess < 0 else "worse"
         share, size = abs(excess), scale.size
         by = f"{share:.1e} of {size:.3g}, that is by {share * size:.1e}"
-        head = f"At t = {self.t[k]:.6g}{those(at)} {verdict} (tolerance {self.tol:.0e})."
+        knot = f", which is knot {self.knots[k]}," if self.given[k] else ""
+        head = f"At t = {self.t[k]:.6g}{those(at)}{knot} {verdict} (tolerance {self.tol:.0e})."
         said = (
             f"{head} The objective is {worse} than the optimal value by {by}. That is relative to {scale}. The largest "
             f"violation of a constraint is {self.violation[k]:.1e}, relative to 1 + the larger of its sides."
@@ -177,12 +184,13 @@ class JudgedPoints(Certified):
 
     def __repr__(self) -> str:
         names = ("t", *self.parameters, "excess", "violation")
-        head = " ".join([*(f"{name:>10}" for name in names), f"{'relative to':>16}", " verdict"])
+        head = " ".join([f"{'knot':>5}", *(f"{name:>10}" for name in names), f"{'relative to':>16}", " verdict"])
         rows = []
         for k, (row, said) in enumerate(zip(self.records()[:SHOWN], self._said, strict=False)):
+            knot = "" if row["knot"] is None else row["knot"]
             moving = " ".join(f"{each[k]:10.6g}" for each in self.parameters.values())
             numbers = f"{row['excess']:10.1e} {row['violation']:10.1e} {self.scales[k].briefly:>16}"
-            rows.append(f"{row['t']:10.6f} {moving}{' ' if moving else ''}{numbers}  {said}")
+            rows.append(f"{knot:>5} {row['t']:10.6f} {moving}{' ' if moving else ''}{numbers}  {said}")
         return listing(head, rows, self.t.size, ". ".join(filter(None, (self._title(), self.note))))
 
     @cached_property
@@ -197,7 +205,8 @@ class JudgedPoints(Certified):
         if first is None:
             return f"{said}; {self._largest()}"
         at = {name: each[first] for name, each in self.parameters.items()}
-        where = f"t = {self.t[first]:.6g}{those(at)}"
+        knot = f", knot {self.knots[first]}" if self.given[first] else ""
+        where = f"t = {self.t[first]:.6g}{those(at)}{knot}"
         if self.worst != first:
             said = f"{said}; the worst, at t = {self.t[self.worst]:.6g}, is off by {self[self.worst].off_by:.1e}"
         said = f"{said}; the first that is not, at {where}: {self._said[first]}"
@@ -228,9 +237,12 @@ class JudgedPoints(Certified):
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         for k, (verdict, reason) in enumerate(zip(self.verdicts, self.reasons, strict=True)):
-            named = {name: float(getattr(self, name)[k]) for name in ("t", "excess", "violation", "dual")}
+            named: dict[str, Any] = {}
+            for name in ("t", "excess", "violation", "dual"):
+                named[name] = float(getattr(self, name)[k])
             named["scale"] = self.scales[k].size
             moving = {name: float(each[k]) for name, each in self.parameters.items()}
+            named["knot"] = int(self.knots[k]) if self.given[k] else None
             yield {**moving, **named, "verdict": verdict, "reason": reason}
 
 
@@ -242,6 +254,7 @@ def judge_beside(
     *,
     tol: float = STRANGERS,
     between: bool = True,
+    numbers: Index | None = None,
 ) -> JudgedPoints:
     """Judge somebody's path of the same problem beside a proved one.
 
@@ -262,6 +275,9 @@ def judge_beside(
         Whether it is linear between knots, and judged there: at every breakpoint of the proved path and in the middle
         of each two points. The excess is a parabola between them, so that no more than a quarter of what is found
         can hide. Where the other path goes through a kink of the objective, it is none: there more points are judged.
+    numbers : int array of shape (k,), optional
+        Numbers of the knots as their author counts them; by default from 0 on. One of -1 is none of the author's, and
+        is judged only with what is between.
 
     Raises
     ------
@@ -277,6 +293,7 @@ def judge_beside(
     if duals and isinstance(path, ConePath):
         raise InputError(f"duals must be left out beside a path within eps, got {', '.join(duals)}: values are judged")
     knots = real_array(t, "t").ravel()
+    numbers = np.arange(knots.size) if numbers is None else numbers
     if not knots.size or not ((knots >= 0) & (knots <= path.t[-1])).all() or (np.diff(knots) < 0).any():
         raise InputError(f"t must hold increasing numbers from 0 to {path.t[-1]:.10g}")
     given = {}
@@ -291,6 +308,8 @@ def judge_beside(
             raise InputError(f"duals must be of constraints whose multiplier is known, {known}, got {name!r:.100}")
         theirs[name] = _at_knots(value, name, (knots.size, *path.program.all_multipliers[name].shape))
     places = _places(knots, path.breakpoints if between else None)
+    if not between:
+        places = [place for place in places if numbers[-1 - place[1]] >= 0]
 
     @cache
     def tried_at(place: Place) -> tuple[float, float]:
@@ -322,7 +341,7 @@ def judge_beside(
         best=best,
         proved=path.proof.passes(),
         parameters=numbers_along(path, at),
-        given=np.isin(at, knots),
+        knots=np.array([-1 if piece >= 0 else numbers[-1 - piece] for _, piece, _ in places]),
         sense=path.program.sense,
         opposite=_right_with_opposite_sign(path, theirs, wrong, tol),
     )

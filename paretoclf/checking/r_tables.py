@@ -112,7 +112,8 @@ def quantreg(samples: tuple[Array, Array, list[str]], file: Any, options: dict[s
     # A jump at each inner tau: the solution before it, and the one after it.
     at = np.repeat(tau, 2)[1:-1]
     both = {name: np.repeat(each[:-1], 2, axis=0) for name, each in values.items()}
-    return StrangersPath(problem, parameter, at, both, note=note)
+    numbers = np.repeat(np.arange(tau.size - 1), 2)
+    return StrangersPath(problem, parameter, at, both, numbers=numbers, note=note)
 
 
 @dataclass(frozen=True)

@@ -154,11 +154,12 @@ def _on_path(path: Traced, given: Any, tol: float, between: bool | None) -> Judg
     given = {key: given[name] for name, key in keys.items() if name not in at}
     variables = {name: real_array(given[name], name) for name in names if name in given}
     duals = {name: real_array(given[name], name) for name in rows if name in given}
+    numbers = np.arange(knots.size)
     if knots.size > 1 and (np.diff(knots) <= 0).all():
-        knots = knots[::-1]
+        knots, numbers = knots[::-1], numbers[::-1]
         variables = {name: each[::-1] for name, each in variables.items()}
         duals = {name: each[::-1] for name, each in duals.items()}
-    return judge_beside(path, knots, variables, duals, tol=tol, between=between is not False)
+    return judge_beside(path, knots, variables, duals, tol=tol, between=between is not False, numbers=numbers)
 
 
 def _share_of(path: Traced, knots: Any, name: str | None) -> Array:
@@ -257,15 +258,16 @@ def _from_the_top(problem: Any, parameter: Any, at: Array, variables: Mapping[st
     if infinite[1:].any():
         raise InputError("lambda must be finite but at the first knot")
     start = _BEYOND * float(at[~infinite].max(initial=0.0)) or 1.0
+    numbers = np.arange(at.size)
     if infinite.any():
         at = np.concatenate([[start], at[1:]])
     else:
-        at = np.concatenate([[start], at])
+        at, numbers = np.concatenate([[start], at]), np.append(-1, numbers)
         variables = {name: np.concatenate([each[:1], each]) for name, each in variables.items()}
     if at.size == 1:  # one portfolio for every lambda
-        at = np.array([start, 0.0])
+        at, numbers = np.array([start, 0.0]), np.zeros(2, dtype=np.int64)
         variables = {name: np.concatenate([each, each]) for name, each in variables.items()}
-    return StrangersPath(problem, parameter, at, variables)
+    return StrangersPath(problem, parameter, at, variables, numbers=numbers)
 
 
 def _critical_line(given: Any) -> StrangersPath:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from paretoclf.checking.beside import JudgedPoints, judge_beside
-from paretoclf.common.checks import Array, number_from_text
+from paretoclf.common.checks import Array, Index, number_from_text
 from paretoclf.common.errors import InputError
 from paretoclf.common.files import reading
 from paretoclf.path.base.point_rows import EVENTS, SLOPES
@@ -34,6 +34,8 @@ class StrangersPath:
     variables, duals : mapping of str to array of shape (k, ...)
     between : bool
         Whether the path claims to be linear between its knots.
+    numbers : int array of shape (k,), optional
+        Which of the code's solutions each knot is, by default in their order; -1 of a start that was put before them.
     note : str
         The objective in words, where the code's own output does not say it.
     """
@@ -44,6 +46,7 @@ class StrangersPath:
     variables: Mapping[str, Array]
     duals: Mapping[str, Array] = field(default_factory=dict)
     between: bool = True
+    numbers: Index | None = None
     note: str = ""
 
     def judged(self, tol: float, between: bool | None) -> JudgedPoints:
@@ -57,7 +60,8 @@ class StrangersPath:
             last = _NEAR * first or 1.0
         path = trace_problem(LineOfPrograms(self.problem, {self.parameter: first}, {self.parameter: last}))
         between = self.between if between is None else between
-        found = judge_beside(path, knots, self.variables, self.duals, tol=tol, between=between)
+        how: Any = {"tol": tol, "between": between, "numbers": self.numbers}
+        found = judge_beside(path, knots, self.variables, self.duals, **how)
         return replace(found, note=self.note)
 
 
@@ -75,7 +79,7 @@ def shares_of(at: Array, name: str) -> Array:
 def joined(parts: Sequence[JudgedPoints], t: Array, note: str) -> JudgedPoints:
     """Points that were judged one by one, each beside a path of its own, as those of one path at t."""
     arrays: dict[str, Any] = {}
-    for name in ("excess", "violation", "dual", "left", "best", "given"):
+    for name in ("excess", "violation", "dual", "left", "best"):
         arrays[name] = np.concatenate([getattr(part, name) for part in parts])
     moving = {name: np.concatenate([part.parameters[name] for part in parts]) for name in parts[0].parameters}
     return replace(
@@ -84,6 +88,7 @@ def joined(parts: Sequence[JudgedPoints], t: Array, note: str) -> JudgedPoints:
         scales=tuple(scale for part in parts for scale in part.scales),
         proved=all(part.proved for part in parts),
         parameters=moving,
+        knots=np.arange(t.size),
         note=note,
         **arrays,
     )

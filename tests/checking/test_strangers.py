@@ -75,6 +75,25 @@ def test_what_is_between_somebodys_knots_may_be_left_out():
     assert pc.verify(X, Y, (alphas[some], active, coefs[:, some]), between=False).passes()
 
 
+def test_points_that_were_given_are_numbered_as_their_author_counts_them(soft):
+    """The start that is put before the knots of lars_path is none of them."""
+    alphas, active, coefs = lars_path(X, Y, method="lasso")
+    wrong = np.array(coefs)
+    wrong[:, 2] *= 1.5
+    alone = pc.verify(X, Y, (alphas, active, wrong), between=False)
+    assert alone.knots.tolist() == list(range(alphas.size))
+    assert alone.first_failure() == 2
+    assert "knot 2: not optimal" in repr(alone)
+    assert "knot 2" in alone.explain()
+    between = pc.verify(X, Y, (alphas, active, wrong))
+    assert between.knots[between.knots >= 0].tolist() == list(range(alphas.size))
+    at = 1.0 - alphas / (2.0 * alphas[0])
+    assert between.t[between.given] == pytest.approx(at)
+    assert [row["knot"] for row in between.records()][:3] == [None, None, 0]
+    t = (4.0 - LAM) / 4.0
+    assert pc.verify(soft, (t[::-1], W[::-1]), between=False).knots.tolist() == list(range(t.size))[::-1]
+
+
 def test_what_is_wrong_is_refuted(soft):
     t = (4.0 - LAM) / 4.0
     for change, reason in (
