@@ -485,7 +485,7 @@ def solve_at(
         except SolveError:  # NotUpdatable among them
             if accuracy == "fast":
                 raise failed from None
-            return _less_accurate(formulation, numbers, forms).complete(formulation, numbers, polish)
+            return less_accurate(formulation, numbers, forms).complete(formulation, numbers, polish)
     solution = found.complete(formulation, numbers, polish)
     if rescue and accuracy == "reference" and not solution.certificate.holds():
         try:
@@ -559,10 +559,11 @@ def with_clarabel(
     except SolveError:
         if accuracy == "fast":
             raise
-        return _less_accurate(formulation, numbers, forms)
+        return less_accurate(formulation, numbers, forms)
 
 
-def _less_accurate(formulation: Formulation, numbers: Mapping[str, float], forms: tuple[Form, ...]) -> Found:
+def less_accurate(formulation: Formulation, numbers: Mapping[str, float], forms: tuple[Form, ...]) -> Found:
+    """Solve forms at the next tolerances of Clarabel; SolveError if it reaches none."""
     for tolerance in (SOLVER_MIDDLE, SOLVER_FAST):
         try:
             found = through_cvxpy(formulation, numbers, forms, settings=settings_at(tolerance))

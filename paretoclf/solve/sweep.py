@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, overload
 
@@ -17,7 +18,7 @@ from paretoclf.common.tolerances import CERTIFY
 from paretoclf.proof.verdicts.certificate import Certificate
 from paretoclf.proof.verdicts.solution import Solution
 from paretoclf.solve.compiled import Compiled, NotUpdatable
-from paretoclf.solve.formulation import Formulation, found_of, with_clarabel
+from paretoclf.solve.formulation import Formulation, found_of, less_accurate, with_clarabel
 from paretoclf.solve.given_problem import GivenProblem, as_formulation
 from paretoclf.solve.judging.given_values import proved
 from paretoclf.solve.models.model import Accuracy, Claim, Form, conic_settings, form_of, having, worst
@@ -380,11 +381,26 @@ class _Solver:
             try:
                 claim = self.claim(values, polish)
             except SolveError as error:
-                if not isinstance(self._formulation, GivenProblem):
-                    raise
-                missing.append(_missing(self._formulation, number, values, error))
-                continue
+                found = self._second(number, values, polish, error)
+                if isinstance(found, Missing):
+                    missing.append(found)
+                    continue
+                claim = found
             yield claim
+
+    def _second(self, number: int, values: Mapping[str, float], polish: bool, error: SolveError) -> Claim | Missing:
+        """Return a point at less accuracy, where Clarabel has missed its tolerance; of a given problem what is proved.
+
+        What CVXPY fills in anew at each value was tried at less accuracy already.
+        """
+        formulation = self._formulation
+        none = _missing(formulation, number, values, error) if isinstance(formulation, GivenProblem) else None
+        if (none is None or none.status == "undecided") and self._compiled and self._accuracy == "reference":
+            with suppress(SolveError):
+                return less_accurate(formulation, values, self._forms).claim(formulation, values, polish)
+        if none is None:
+            raise error
+        return none
 
     def claim(self, values: Mapping[str, float], polish: bool) -> Claim:
         """Return the point at the given parameter values, not certified yet."""

@@ -20,6 +20,7 @@ from paretoclf.formulations.base import POSITIVE, Formulation
 from paretoclf.formulations.two_c_svm import TwoCSVM
 from paretoclf.problem.intercepts import sides
 from paretoclf.problem.kernels import RBF
+from paretoclf.solve import sweep as swept
 from paretoclf.solve import vertices
 from paretoclf.solve.compiled import Compiled
 from paretoclf.solve.models.model import Model
@@ -561,16 +562,35 @@ class TestValuesWithoutASolution:
         found = sweep(problem, {slope: [0.5, 2.0]}, progress=False)
         assert (len(found), [each.status for each in found.missing]) == (1, ["unbounded"])
 
-    def test_a_claim_that_is_not_proved_stays_one(self, monkeypatch):
-        """A solver that fails at a value that has a solution: what it says is no proof."""
+    @staticmethod
+    def stop_at(monkeypatch, target):
+        """Let the solver miss its tolerance at one value."""
         honest = Compiled.solve
 
         def fails(self, values):
-            if values["target"] == 0.25:
+            if values["target"] == target:
                 raise SolveError("the solver has stopped")
             return honest(self, values)
 
         monkeypatch.setattr(Compiled, "solve", fails)
+
+    def test_where_the_solver_misses_its_tolerance_the_next_one_is_tried(self, monkeypatch):
+        self.stop_at(monkeypatch, 0.25)
+        problem = cp.Problem(cp.Minimize(cp.sum_squares(self.X - 1)), [*self.ROWS])
+        found = sweep(problem, {self.TARGET: [0.5, 0.25]}, progress=False)
+        assert not found.missing
+        assert found[1].status == "optimal, at 1e-10"
+        assert found[1].certificate.passes(1e-6)
+        assert found.values[1] == pytest.approx(0.75**2 + (1 - np.sqrt(0.9375)) ** 2)
+
+    def test_a_claim_that_is_not_proved_stays_one(self, monkeypatch):
+        """A solver that fails at a value that has a solution: what it says is no proof."""
+        self.stop_at(monkeypatch, 0.25)
+
+        def fails_too(*_):
+            raise SolveError("so has the second try")
+
+        monkeypatch.setattr(swept, "less_accurate", fails_too)
         problem = cp.Problem(cp.Minimize(cp.sum_squares(self.X - 1)), [*self.ROWS])
         found = sweep(problem, {self.TARGET: [0.5, 0.25]}, progress=False)
         assert [(each.status, each.words) for each in found.missing] == [("undecided", "the solver has stopped")]
@@ -583,5 +603,6 @@ class TestValuesWithoutASolution:
     def test_a_formulation_that_always_has_a_solution_is_never_shortened(self, svm, monkeypatch):
         """Whoever compares it with a path goes by the places of its values."""
         monkeypatch.setattr(Compiled, "solve", lambda self, values: (_ for _ in ()).throw(SolveError("stopped")))
+        monkeypatch.setattr(swept, "less_accurate", lambda *_: (_ for _ in ()).throw(SolveError("so has the second")))
         with pytest.raises(SolveError, match="stopped"):
             sweep(svm, C_plus=[1.0, 2.0], C_minus=1.0, progress=False)
