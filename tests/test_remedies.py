@@ -116,7 +116,16 @@ def chances(low, high):
     return SimpleNamespace(wrong=wrong, right=right, tau=given, rest=rest)
 
 
+def shares():
+    """Squares and something else, in shares that sum to 1."""
+    rest = cp.Parameter(nonneg=True, name="rest")
+    wrong = problem(Q * cp.norm1(X) + (1 - Q) * SQUARES)
+    right = problem(Q * cp.norm1(X) + rest * SQUARES)
+    return SimpleNamespace(wrong=wrong, right=right, ends=({Q: 0.1, rest: 0.9}, {Q: 0.8, rest: 0.2}))
+
+
 CHANCES = chances(2.0, 4.0)
+SHARES = shares()
 SAME = cp.Parameter(name="l"), cp.Parameter(name="l")
 BENT = cp.CallbackParam(lambda: L.value**2, nonneg=True, name="bent")
 PRODUCT = cp.CallbackParam(lambda: L.value * Q.value, name="product")
@@ -210,6 +219,21 @@ CASES = {
         lambda: pc.trace(CHANCES.wrong, {CHANCES.tau: 2}, {CHANCES.tau: 4}),
         r"5 - tau has no sign that CVXPY knows.*start=\{tau: a, rest: 5 - a\}, and likewise stop",
         lambda: exact(CHANCES.right, {CHANCES.tau: 2.0, CHANCES.rest: 3.0}, {CHANCES.tau: 4.0, CHANCES.rest: 1.0}),
+    ),
+    "a sign that is not known, of squares": (
+        lambda: pc.trace(SHARES.wrong, {Q: 0.1}, {Q: 0.8}),
+        r"rest: 1 - a\}, and likewise stop\. As it multiplies .*, trace takes it with eps=1e-4 or curve=True",
+        lambda: within(SHARES.right, *SHARES.ends),
+    ),
+    "a sign that is not known, of squares, as a curve": (
+        lambda: pc.trace(SHARES.wrong, {Q: 0.1}, {Q: 0.8}),
+        r"trace takes it with eps=1e-4 or curve=True$",
+        lambda: within(SHARES.right, *SHARES.ends, curve=True),
+    ),
+    "a sign that is not known, of a norm": (
+        lambda: pc.trace(problem(SQUARES + (1 - Q) * cp.norm2(X)), {Q: 0.1}, {Q: 0.8}, eps=1e-4),
+        r"trace takes it with eps=1e-4$",
+        lambda: within(problem(SQUARES + L * cp.norm2(X)), {L: 0.9}, {L: 0.2}),
     ),
     "a sign that the parameter does not promise": (
         lambda: pc.trace(problem(SQUARES + SAME[0] * cp.norm1(X)), {SAME[0]: 1}, {SAME[0]: 2}),

@@ -93,9 +93,10 @@ def why_not_convex(part: Any) -> str:
             factor = factor.args[0] if type(factor).__name__ == "Promote" else factor
             own = factor.parameters()
             if own and not factor.variables() and factor.sign == "UNKNOWN":
-                return (
+                said = (
                     f"{short(factor)} has no sign that CVXPY knows, in {short(expression)}. {_two_parameters(factor)}"
                 )
+                return f"{said}{_of_bent_path(expression)}"
     if isinstance(expression, cp.QuadForm) and expression.args[1].parameters():
         return _of_moving_matrix(expression)
     if isinstance(expression, cp.QuadForm) and not expression.args[1].variables():
@@ -119,6 +120,15 @@ def _two_parameters(factor: Any) -> str:
         "Write a Parameter of its own for it, rest = cp.Parameter(nonneg=True), and give it the value of "
         f"{text} at both ends: start={{{start}, rest: {there}}}, and likewise stop"
     )
+
+
+def _of_bent_path(product: Any) -> str:
+    """Say what `trace` needs where a parameter multiplies what is not piecewise linear; else nothing."""
+    factors = [each for each in product.args if each.variables()]
+    if all(each.is_pwl() for each in factors):
+        return ""
+    within = "eps=1e-4 or curve=True" if all(each.is_qpwa() for each in factors) else "eps=1e-4"
+    return f". As it multiplies what is not piecewise linear, trace takes it with {within}"
 
 
 def _of_fixed_matrix(form: Any) -> str:
