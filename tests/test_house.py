@@ -299,6 +299,7 @@ DEFERRED = {
     ("solve/judging/cone_proof.py", "solve.judging.unbounded"): "most problems have an optimum",
     ("solve/models/model.py", "solve.models.refused_models"): "few problems are refused",
     ("path/programs/problem_path.py", "path.programs.no_start"): "few paths are refused",
+    ("path/programs/problem_path.py", "problem.integers"): "few programs have integers",
     ("path/tracing.py", "solve.sources.problem_line"): "trace takes a cvxpy.Problem, too, and only then imports CVXPY",
     ("path/tracing.py", "solve.sources.array_line"): "trace takes a QP, too",
     ("path/tracing.py", "solve.sources.formulation_line"): "trace takes any formulation, and only then imports CVXPY",

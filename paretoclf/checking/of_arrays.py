@@ -21,6 +21,7 @@ from paretoclf.checking.ray_claims import judge_contradiction
 from paretoclf.common.checks import Array, check_vector
 from paretoclf.common.errors import InputError
 from paretoclf.engine.reduction.of_arrays import line_of
+from paretoclf.problem.integers import said_of
 from paretoclf.problem.qp import QP
 from paretoclf.proof.cones.cone_kinds import Cone
 from paretoclf.proof.cones.cone_program import ConeProgram
@@ -99,23 +100,14 @@ def _judged_evidence(qp: QP, claim: str, given: Any, tol: float) -> ProblemProof
 
 def with_integers(qp: QP, proof: ProblemProof) -> ProblemProof:
     """Say in a proof what it is of where the integers of a program were relaxed, or fixed."""
-    relaxed = [name for name, value in qp.integers.items() if value is None]
-    if relaxed:
-        said = (
-            f"This is of the relaxation, in which the integers {_some(relaxed)} may be any numbers between their bounds"
-        )
-        more = "its bounds hold with integers, too, and what is not optimal in it may be with integers."
-        return replace(proof, of="the relaxation", words=f"{proof.words} {said}: {more}".lstrip())
-    if qp.integers:
-        fixed = _some([f"{name} = {value:g}" for name, value in qp.integers.items()])
-        words = f"{proof.words} This is with the integers fixed, {fixed}: nothing is said of others.".lstrip()
-        return replace(proof, of="what is left with integers fixed", words=words)
-    return proof
-
-
-def _some(names: Sequence[str]) -> str:
-    """The first of many names."""
-    return ", ".join([*names[:3], *[f"... ({len(names)} in all)"] * (len(names) > 3)])
+    said = said_of(qp.integers)
+    if not said:
+        return proof
+    of, more = "what is left with integers fixed", ""
+    if None in qp.integers.values():
+        of = "the relaxation"
+        more = ": its bounds hold with integers, too, and what is not optimal in it may be with integers"
+    return replace(proof, of=of, words=f"{proof.words} {said[0].upper()}{said[1:]}{more}.".lstrip())
 
 
 def _wrong_sign(qp: QP, y: Array, missing: Sequence[int], tol: float, signs: Signs) -> str:

@@ -74,3 +74,30 @@ def _value(name: str, integers: Mapping[str, Any]) -> float:
     if not abs(given - value) <= WHOLE:
         raise InputError(f"integers must have whole numbers, got {given:g} of {name}")
     return value
+
+
+def said_of(integers: Mapping[str, float | None]) -> str:
+    """Say what a result is of where integers were relaxed (None), or fixed; nothing where there are none.
+
+    Examples
+    --------
+    >>> from paretoclf.problem.integers import said_of
+    >>> said_of({"n": None})
+    'this is of the relaxation, in which the integers n may be any numbers between their bounds'
+    >>> said_of({"n": 3.0})
+    'this is with the integers fixed, n = 3: nothing is said of others'
+    """
+    relaxed = [name for name, value in integers.items() if value is None]
+    if relaxed:
+        return (
+            f"this is of the relaxation, in which the integers {_some(relaxed)} may be any numbers between their bounds"
+        )
+    if not integers:
+        return ""
+    fixed = _some([f"{name} = {value:g}" for name, value in integers.items()])
+    return f"this is with the integers fixed, {fixed}: nothing is said of others"
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first of many names."""
+    return ", ".join([*names[:3], *[f"... ({len(names)} in all)"] * (len(names) > 3)])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import LinearConstraint, milp
@@ -107,6 +109,26 @@ def test_verdicts_say_what_became_of_integers(file):
     assert repr(fixed).endswith(", 2 integers fixed)")
     assert "This is with the integers fixed, a = " in found.explain()
     assert "of the relaxation" in repr(pc.verify(relaxed, "infeasible"))
+
+
+def test_paths_ranges_and_conflicts_say_what_became_of_integers(file):
+    relaxed = "this is of the relaxation, in which the integers a, b may be any numbers between their bounds"
+    qp = pc.QP.from_file("mixed.lp", moves={"m1": "rhs:m1"}, integers="relax")
+    path = pc.trace(qp, {"m1": qp.values["m1"]}, {"m1": qp.values["m1"] + 0.5})
+    assert relaxed in repr(path)
+    assert relaxed[1:] in path.proof.explain()
+    assert relaxed in repr(pc.ranges(qp, progress=False))
+    assert relaxed in repr(pc.ranges(qp, progress=False)["m1"])
+    assert relaxed in repr(pc.derivatives(qp, {"m1": 1.0}))
+    assert repr(pc.conflict(qp)) == f"no conflict: there is a point that satisfies all constraints; {relaxed}"
+    values, _ = read_solution("mixed.csv", qp)
+    fixed = pc.QP.from_file("mixed.lp", integers=values)
+    assert "this is with the integers fixed, a = " in repr(pc.ranges(fixed, progress=False))
+    file.write_text(LP.format(side=-1))
+    found = pc.conflict(pc.QP.from_file("mixed.lp", integers="relax"))
+    assert "m1" in found.constraints
+    assert repr(found).endswith(f"{relaxed}: what contradicts itself there does so with integers, too")
+    assert "integers" not in repr(pc.ranges(replace(qp, integers={}), progress=False))
 
 
 def test_commands_say_what_became_of_integers(file, capsys):

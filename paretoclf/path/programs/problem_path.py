@@ -139,7 +139,18 @@ class ProblemPath(Scored):
         found = prove_program(self.program, self.t, self.points)
         said = f" {self.unchecked[0].upper()}{self.unchecked[1:]}: said, not checked." if self.unchecked else ""
         convex = self._said_of_convexity(found.sizes.min(axis=1))
-        return replace(found, writer=self._write_certificate, note=f"{JUDGED}{said} {convex}".rstrip())
+        integers = f" T{self._integers[1:]}." if self._integers else ""
+        return replace(found, writer=self._write_certificate, note=f"{JUDGED}{said} {convex}".rstrip() + integers)
+
+    @cached_property
+    def _integers(self) -> str:
+        """Words on what became of the integers of a file; empty where there are none."""
+        integers = getattr(getattr(self.source, "qp", None), "integers", None)
+        if not integers:
+            return ""
+        from paretoclf.problem.integers import said_of  # few programs have any
+
+        return said_of(integers)
 
     def _said_of_convexity(self, sizes: Array) -> str:
         """Say how far P is from convex, where the value on segments is of such sizes."""
@@ -211,6 +222,7 @@ class ProblemPath(Scored):
     def __repr__(self) -> str:
         sizes = f"{self.program.n} columns and {self.program.m} rows"
         more = f"; {self.unchecked}: said, not checked" if self.unchecked else ""
+        more += f"; {self._integers}" if self._integers else ""
         return f"ProblemPath({self._how_far()}, {self.breakpoints.size} breakpoints, {sizes}{more})"
 
 

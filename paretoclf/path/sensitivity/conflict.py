@@ -26,6 +26,7 @@ from paretoclf.engine.reduction.program import ProgramLine
 from paretoclf.path.programs.optimum import optimum
 from paretoclf.path.programs.path_ends import refusal
 from paretoclf.path.programs.program_path import in_words
+from paretoclf.problem.integers import said_of
 from paretoclf.problem.qp import QP
 from paretoclf.proof.programs.rays import RayProof, judge_ray
 from paretoclf.solve.sources.array_line import LineOfArrays
@@ -72,11 +73,14 @@ class Conflict(Tabular):
         Of the sum of these rows that is a contradiction.
     point : mapping of str to number or array
         A point that satisfies all constraints, where there is one.
+    note : str
+        What became of the integers of a file.
     """
 
     rows: tuple[ConflictRow, ...]
     proof: RayProof | None
     point: Mapping[str, Any] = field(default_factory=dict)
+    note: str = field(default="", kw_only=True)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -91,7 +95,7 @@ class Conflict(Tabular):
 
     def __repr__(self) -> str:
         if not self.rows:
-            return "no conflict: there is a point that satisfies all constraints"
+            return f"no conflict: there is a point that satisfies all constraints{self._of_integers}"
         width = max([10, *(len(row.name) for row in self.rows[:SHOWN])])
         head = f"{'constraint':<{width}} {'multiplier':>11} {'relax by':>11}"
         lines = [f"{row.name:<{width}} {row.multiplier:>11.5g} {row.relax:>11.5g}" for row in self.rows[:SHOWN]]
@@ -101,8 +105,14 @@ class Conflict(Tabular):
         if not self.rows:
             return repr(self)
         if len(self.rows) == 1:
-            return "this one contradicts itself: proved"
-        return f"these {len(self)} contradict each other, proved; without any one of them there is a point"
+            return f"this one contradicts itself: proved{self._of_integers}"
+        said = f"these {len(self)} contradict each other, proved; without any one of them there is a point"
+        return f"{said}{self._of_integers}"
+
+    @property
+    def _of_integers(self) -> str:
+        """End of a sentence on what became of integers; empty where there are none."""
+        return f"; {self.note}" if self.note else ""
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         for row in self.rows:
@@ -159,9 +169,10 @@ def conflict(problem: Any) -> Conflict:
             f"{error}, and conflict is of linear constraints: solve the problem, and verify(problem) says which of its "
             "constraints have a part in a contradiction, not that none can be left out"
         ) from None
+    note = said_of(problem.integers) if isinstance(problem, QP) else ""
     seen = _seen(line)
     if seen.ray is None:
-        return Conflict((), None, seen.values)
+        return Conflict((), None, seen.values, note=note)
     terms = _RowsOfTerms(line)
     rows, points = _least(line, terms, _with_part(seen.ray))
     kept = np.sort(np.concatenate(terms.split(rows)))
@@ -172,7 +183,9 @@ def conflict(problem: Any) -> Conflict:
     ray[kept] = last.ray
     gain = -float(line.b[0] @ ray)
     own = [_row(line, i, float(ray[i]) / gain, points[i]) for i in rows.tolist()]
-    return Conflict(tuple(own), judge_ray(line, "infeasible", ray, 0.0))
+    if isinstance(problem, QP) and None in problem.integers.values():
+        note += ": what contradicts itself there does so with integers, too"
+    return Conflict(tuple(own), judge_ray(line, "infeasible", ray, 0.0), note=note)
 
 
 def constraints_of(problem: Any) -> ProgramLine:

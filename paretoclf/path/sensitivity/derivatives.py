@@ -32,6 +32,7 @@ from paretoclf.path.sensitivity.one_sided import Beside, beside
 from paretoclf.path.sensitivity.optimal_basis import Basis, basis_at
 from paretoclf.path.sensitivity.slope_bounds import slope_bounds
 from paretoclf.path.tracing import source_between
+from paretoclf.problem.integers import said_of
 from paretoclf.problem.qp import QP
 from paretoclf.proof.files.ranges_certificate import Entry, FoundMove, RangesProof, SideInDoubles
 from paretoclf.proof.verdicts.report import Report
@@ -283,6 +284,8 @@ class Derivatives:
         moving = ", ".join(f"{name} by {shown(value)}" for name, value in self.direction.items())
         kind = "one rate on both sides" if self.two_sided else "one-sided"
         head = f"derivatives along {moving}: {kind}; value {self.value:.10g}"
+        if isinstance(self.problem, QP) and self.problem.integers:
+            head += f"; {said_of(self.problem.integers)}"
         return "\n".join([head, *(f"  {side}: {rates or 'not allowed'!r}" for side, rates in self._sides())])
 
 

@@ -37,6 +37,7 @@ from paretoclf.path.sensitivity.one_sided import beside
 from paretoclf.path.sensitivity.optimal_basis import Basis, basis_at, times
 from paretoclf.path.sensitivity.report import report_rows
 from paretoclf.path.tracing import source_here
+from paretoclf.problem.integers import said_of
 from paretoclf.problem.qp import QP
 from paretoclf.proof.files.ranges_certificate import FoundMove, RangesProof, SideInDoubles
 
@@ -55,12 +56,15 @@ class Ranges(Tabular):
         asked for.
     optimum : ProvedOptimum, optional
         The compiled program, and its optimum.
+    note : str
+        What became of the integers of a file.
     """
 
     value: float
     rows: tuple[NumberRange, ...]
     bounds: Mapping[str, tuple[NumberRange, ...]] = field(default_factory=dict)
     optimum: ProvedOptimum | None = field(default=None, repr=False, kw_only=True)
+    note: str = field(default="", kw_only=True)
 
     @property
     def proof(self) -> RangesProof:
@@ -157,7 +161,8 @@ class Ranges(Tabular):
     def _title(self) -> str:
         refused = int(np.isnan([[row.price_below, row.price] for row in self.rows]).sum())
         more = f"; not proved: {refused} of {2 * len(self)} sides" if refused else ""
-        return f"optimal value {self.value:.10g}; {len(self)} numbers{more}"
+        note = f"; {self.note}" if self.note else ""
+        return f"optimal value {self.value:.10g}; {len(self)} numbers{more}{note}"
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         for row in self.rows:
@@ -288,7 +293,8 @@ def ranges(problem: Any, *, of: Any = None, n_jobs: int | None = None, progress:
         if row.variable in bounds:
             bounds[row.variable].append(row)
     of_variables = {name: tuple(own) for name, own in bounds.items()}
-    return Ranges(line.value(x, 0.0), tuple(found[: len(asked)]), of_variables, optimum=ProvedOptimum(line, x, z))
+    note, proved = said_of(problem.integers) if isinstance(problem, QP) else "", ProvedOptimum(line, x, z)
+    return Ranges(line.value(x, 0.0), tuple(found[: len(asked)]), of_variables, optimum=proved, note=note)
 
 
 def _finals(line: ProgramLine, x: Array, basis: Basis | None, numbers: Sequence[_Number]) -> list[float]:
