@@ -43,7 +43,7 @@ class ConflictRow:
     Attributes
     ----------
     name : str
-        As ``budget`` or ``cap[2]``; of a bound that a variable has by itself ``bound of x[0]``.
+        As ``budget`` or ``cap[2]``; of a bound that a variable has by itself ``lower bound of x[0]``.
     constraint : str
         The constraint that it belongs to; of such a bound its name.
     multiplier : float
@@ -302,16 +302,30 @@ def _row(line: ProgramLine, i: int, multiplier: float, without: Mapping[str, Any
 
 
 def name_of_row(line: ProgramLine, i: int) -> str:
-    """Name of a row, of a bound that a variable has by itself ``bound of x[0]``; of two sides of a row which it is."""
-    if not line.label(i):
-        own = sp.csr_array(line.A)[[i]]
-        if own.nnz == 1 and line.is_named(int(own.indices[0])):
-            return f"bound of {line.column_name(int(own.indices[0]))}"
+    """Name of a row, of a bound that a variable has by itself ``lower bound of x[0]``; of two sides of a row which."""
+    label = line.label(i)
+    own = sp.csr_array(line.A)[[i]]
+    if own.nnz == 1 and line.is_named(int(own.indices[0])):
+        column = int(own.indices[0])
+        bound = f"bound of {line.column_name(column).removeprefix('x:')}"
+        if label in ("", bound):  # by an attribute, or in a file
+            side = "upper" if own.data[0] * _factor(line, column) > 0.0 else "lower"
+            return bound if i < line.equations else f"{side} {bound}"
+    if not label:
         return line.row_name(i)
-    reading = line.multipliers[line.label(i)]
+    reading = line.multipliers[label]
     if reading.factor.ndim == 2 and i >= line.equations:
         sides = reading.factor[(reading.place == i) & (reading.factor != 0.0)]
         both = (reading.factor[(reading.place == i).any(axis=1)] != 0.0).all()
         if both:
             return f"{line.row_name(i)} ({'upper' if sides[0] > 0.0 else 'lower'} bound)"
     return line.row_name(i)
+
+
+def _factor(line: ProgramLine, column: int) -> float:
+    """Factor of a column in the user's variable: of one that is not positive CVXPY may hold the opposite."""
+    for reading in line.variables.values():
+        here = (reading.place == column) & (reading.factor != 0.0)
+        if here.any():
+            return float(reading.factor[here][0])
+    return 1.0

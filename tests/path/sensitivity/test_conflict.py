@@ -61,12 +61,30 @@ def test_a_conflict_is_infeasible_irreducible_and_ended_by_what_it_says(seed):
 def test_bounds_of_variables_and_sides_of_rows_have_names():
     x = cp.Variable(2, bounds=[0, 2], name="x")
     found = pc.conflict(cp.Problem(cp.Minimize(0 * x[0]), [(cp.sum(x) >= 5).set_label("demand")]))
-    assert {row.name for row in found} == {"demand", "bound of x[0]", "bound of x[1]"}
-    assert set(found.constraints) == {"demand", "bound of x[0]", "bound of x[1]"}
+    assert {row.name for row in found} == {"demand", "upper bound of x[0]", "upper bound of x[1]"}
+    assert set(found.constraints) == {"demand", "upper bound of x[0]", "upper bound of x[1]"}
     qp = pc.QP(None, [1.0, 1.0], [[1, 1], [1, 0], [0, 1]], [5, 0, 0], [9, 2, 2])
     assert {row.name for row in pc.conflict(qp)} == {"y[0] (lower bound)", "y[1] (upper bound)", "y[2] (upper bound)"}
     one_sided = pc.QP(None, [1.0], [[1], [1]], [3, -np.inf], [np.inf, 1])
     assert [row.name for row in pc.conflict(one_sided)] == ["y[1]", "y[0]"]
+
+
+@pytest.mark.parametrize("way", ["nonpos", "nonneg", "bounds"])
+def test_the_side_of_a_bound_of_a_variable_is_the_users(way):
+    """Of a variable that is not positive CVXPY holds the opposite, of which that is a lower bound."""
+    how = {"bounds": [-1, 0]} if way == "bounds" else {way: True}
+    x, sign = cp.Variable(name="x", **how), 1.0 if way == "nonneg" else -1.0
+    found = pc.conflict(cp.Problem(cp.Minimize(x), [(sign * x <= -3).set_label("far")]))
+    assert {row.name for row in found} == {"far", "lower bound of x" if way == "nonneg" else "upper bound of x"}
+
+
+def test_bounds_of_the_variables_of_a_file_have_sides_and_those_of_fixed_ones_none():
+    names = ["steel", "coal"], ["need", "bound of steel", "bound of coal"]
+    rows = [[1.0, 1.0], [1.0, 0.0], [0.0, 1.0]]
+    qp = pc.QP(None, [1.0, 1.0], rows, [9.0, 0.0, 3.0], [np.inf, 4.0, 3.0], names=names)
+    found = pc.conflict(qp)
+    assert {row.name for row in found} == {"need", "upper bound of steel", "bound of coal"}
+    assert set(found.constraints) == set(names[1])
 
 
 X3 = cp.Variable(3, name="x")
