@@ -136,4 +136,4 @@ def _called(row: Any) -> str:
     name = row.name if row.index is None else f"{row.name}[{', '.join(map(str, row.index))}]"
     if row.kind == "cost":
         return f"cost of {name}"
-    return f"bound of {name}" if getattr(row, "variable", "") == name else name
+    return f"{row.side} bound of {row.variable}".lstrip() if getattr(row, "variable", "") else name

@@ -45,6 +45,17 @@ def test_a_bar_ends_where_the_range_does(shop):
     assert effect.down == pytest.approx(-row.price_below * (row.value - row.lower))
 
 
+def test_bounds_of_a_variable_say_their_sides():
+    x = cp.Variable(bounds=[1, 4], name="x")
+    lower = pc.ranges(cp.Problem(cp.Minimize(x))).plot()
+    upper = pc.ranges(cp.Problem(cp.Maximize(x))).plot()
+    assert {each.name for each in lower.effects()} == {"cost of x", "lower bound of x"}
+    assert {each.name for each in upper.effects()} == {"cost of x", "upper bound of x"}
+    qp = pc.QP(None, [1.0, 1.0], np.eye(2), [1, 3], [4, 3], names=(["a", "b"], ["bound of a", "bound of b"]))
+    named = {each.name for each in pc.ranges(qp).plot().effects()}
+    assert named == {"cost of a", "lower bound of a", "cost of b", "bound of b"}
+
+
 def test_what_is_drawn_is_the_largest_first(shop):
     display = pc.ranges(shop[0]).plot()
     names = [label.get_text() for label in display.ax_.get_yticklabels()]

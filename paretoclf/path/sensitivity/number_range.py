@@ -37,6 +37,8 @@ class NumberRange:
         At the optimum: of a cost the variable, of a constraint its left side.
     variable : str
         Of a bound that belongs to a variable itself that variable, with its entry; else empty.
+    side : {"", "lower", "upper"}
+        Which bound of that variable it is; empty of one that is both.
     place : tuple of str, int and float
         Where it stands in the compiled program: in q or b, which entry, and its sign there.
     """
@@ -55,6 +57,7 @@ class NumberRange:
     bend: float = 0.0
     final: float = np.nan
     variable: str = ""
+    side: str = ""
     place: tuple[str, int, float] = ("", 0, 0.0)
 
 

@@ -441,6 +441,9 @@ def _traced(line: ProgramLine, number: _Number, sign: float) -> OneSide:
 def _row(line: ProgramLine, number: _Number, final: float, below: OneSide, above: OneSide) -> NumberRange:
     """The range of one number, whose variable or left side is ``final`` at the optimum."""
     value = _value(line, number)
+    side = ""
+    if number.variable and number.place >= line.equations:
+        side = "lower" if number.sign < 0.0 else "upper"
     return NumberRange(
         name=number.name,
         index=number.index,
@@ -456,6 +459,7 @@ def _row(line: ProgramLine, number: _Number, final: float, below: OneSide, above
         bend=above.bend,
         final=final,
         variable=number.variable,
+        side=side,
         place=(number.vector, number.place, number.sign),
     )
 
