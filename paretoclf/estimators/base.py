@@ -106,21 +106,30 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
 
     def _positive(self) -> Any:
         """The label of the positives: the one given, else the second in sorted order, which is announced for texts."""
-        first, second = self.classes_.tolist()  # as Python writes them
-        if self.pos_label is None and isinstance(second, str):
+        labels = self.classes_.tolist()  # as Python writes them
+        first, second = labels
+        given, texts = self.pos_label, isinstance(second, str)
+        if given is None and texts:
             warnings.warn(
                 f"the positive class is {second!r}, the second label in sorted order: costs of a miss and guarantees "
                 f"are about it; say pos_label={first!r} or pos_label={second!r}",
                 PositiveClassWarning,
                 stacklevel=4,
             )
-        if self.pos_label not in (None, first, second):
-            encoded = (first, second) == (0, 1) and isinstance(self.pos_label, str)
-            why = "; what it is wrapped in may have made 0 and 1 of texts: do so first, and say pos_label=1" * encoded
-            raise InputError(
-                f"pos_label must be one of the two labels, {first!r} or {second!r}, got {self.pos_label!r}{why}"
-            )
-        return self.classes_[0 if self.pos_label == first else 1]
+        if given is None:
+            return self.classes_[1]
+        if given in labels:
+            return self.classes_[labels.index(given)]
+        if texts and _is_place(given) and labels[1 - given] != str(given):  # of '1' and '2' nobody's 1 is '2'
+            return self.classes_[given]
+        encoded = labels == [0, 1] and isinstance(given, str)
+        why = (
+            "; what it is wrapped in may have made 0 and 1 of two texts in sorted order: "
+            "say pos_label=0 for the first, pos_label=1 for the second"
+        )
+        raise InputError(
+            f"pos_label must be one of the two labels, {first!r} or {second!r}, got {given!r}{why * encoded}"
+        )
 
     def _kernel(self, X: Any) -> Any:
         """The kernel that was asked for, with ``gamma = 1 / (2 bandwidth**2)`` or the bandwidth itself."""
@@ -291,6 +300,11 @@ class CostsAtUse(BinaryClassifier):
         array of shape (m,)
         """
         return self._labels(self.decision_function(X, costs))
+
+
+def _is_place(given: Any) -> bool:
+    """Whether this is the number that scikit-learn's LabelEncoder makes of one of two labels."""
+    return isinstance(given, int | np.integer) and not isinstance(given, bool) and given in (0, 1)
 
 
 def weights_of(estimator: BinaryClassifier, X: Any, y: Array, sample_weight: Any) -> Array:

@@ -49,8 +49,9 @@ class CostPathSVC(CostsAtUse):
     class_weight : dict or "balanced", optional
         Factors of the costs of the classes by their labels, as for ``SVC``: they multiply C.
     pos_label : label, optional
-        That of the positives. Default: the second label in sorted order, ``classes_[1]``, with a warning where labels
-        are texts.
+        That of the positives. Of two texts it may be 0 or 1, the number that scikit-learn's ``LabelEncoder`` makes of
+        it: ``classes_[0]`` or ``classes_[1]``. Default: ``classes_[1]``, the second label in sorted order, with a
+        warning where labels are texts.
 
     Attributes
     ----------

@@ -7,7 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import BaggingClassifier, StackingClassifier, VotingClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
+from sklearn.model_selection import GridSearchCV, cross_val_predict
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC
 
 import paretoclf as pc
@@ -123,8 +128,60 @@ def test_another_label_is_refused(estimator):
         fresh.fit(X, np.where(ill, "ill", "well"))
 
 
+WRAPPED = {
+    "CalibratedClassifierCV": lambda svm: CalibratedClassifierCV(svm, ensemble=False),
+    "VotingClassifier": lambda svm: VotingClassifier([("svm", svm), ("logistic", LogisticRegression())]),
+    "StackingClassifier": lambda svm: StackingClassifier([("svm", svm), ("logistic", LogisticRegression())]),
+    "BaggingClassifier": lambda svm: BaggingClassifier(svm, n_estimators=3, random_state=0),
+    "OneVsRestClassifier": OneVsRestClassifier,
+    "GridSearchCV": lambda svm: GridSearchCV(svm, {"C": [0.3, 1.0]}, cv=3),
+}
+
+
+@pytest.mark.parametrize("positive", [0, 1])
+@pytest.mark.parametrize("name", WRAPPED)
+def test_a_number_names_the_class_in_what_encodes_texts_and_in_what_does_not(name, positive):
+    """The number of a text is its place in sorted order; SVC is given the same costs by texts that were encoded."""
+    X, ill = samples(8)
+    numbers = np.where(ill, 0, 1)
+    texts = np.where(ill, "ill", "well")
+    ours = WRAPPED[name](pc.CostPathSVC(kernel="linear", costs=(3, 1), pos_label=positive)).fit(X, texts)
+    theirs = WRAPPED[name](SVC(kernel="linear", class_weight={positive: 1.5, 1 - positive: 0.5}, tol=1e-9))
+    expected = theirs.fit(X, numbers)
+    np.testing.assert_array_equal(ours.predict(X) == "well", expected.predict(X) == 1)
+    if hasattr(ours, "predict_proba"):
+        np.testing.assert_allclose(ours.predict_proba(X), expected.predict_proba(X), atol=1e-6)
+
+
+@pytest.mark.parametrize("positive", [0, 1])
+def test_a_number_names_the_class_in_cross_val_predict(positive):
+    X, ill = samples(9)
+    texts = np.where(ill, "ill", "well")
+    svm = pc.CostPathSVC(kernel="linear", costs=(3, 1), pos_label=positive)
+    theirs = SVC(kernel="linear", class_weight={"ill": 1.5 - positive, "well": 0.5 + positive}, tol=1e-9)
+    expected = theirs.fit(X[::2], texts[::2]).decision_function(X[1::2])
+    halves = [(np.arange(0, 60, 2), np.arange(1, 60, 2)), (np.arange(1, 60, 2), np.arange(0, 60, 2))]
+    found = cross_val_predict(svm, X, texts, cv=halves, method="decision_function")
+    np.testing.assert_allclose(found[1::2], expected, atol=1e-6)
+    quantiles = pc.QuantileSVC(pos_label=positive)
+    whole = quantiles.fit(X[::2], texts[::2]).predict_proba(X[1::2])
+    assert quantiles.pos_label_ == ("ill", "well")[positive]
+    np.testing.assert_array_equal(
+        cross_val_predict(quantiles, X, texts, cv=halves, method="predict_proba")[1::2], whole
+    )
+
+
+@pytest.mark.parametrize(("labels", "given"), [(("1", "2"), 1), (("ill", "well"), 2), (("ill", "well"), True)])
+def test_a_number_that_may_mean_another_label_is_refused(labels, given):
+    X, ill = samples(10)
+    with pytest.raises(pc.InputError, match=rf"pos_label must be one of the two labels, '.*' or '.*', got {given}$"):
+        pc.CostPathSVC(pos_label=given).fit(X, np.where(ill, *labels))
+
+
 def test_what_encodes_texts_is_told_apart_from_a_wrong_label():
-    """An ensemble makes 0 and 1 of texts before it fits: the remedy is to do so first."""
+    """An ensemble makes 0 and 1 of texts before it fits: the refusal says how to name the class by its number."""
     X, y = np.arange(8.0)[:, None], np.repeat(["stays", "churn"], 4)
-    with pytest.raises(pc.InputError, match=r"0 or 1, got 'churn'; .* and say pos_label=1$"):
-        pc.CostPathSVC(pos_label="churn").fit(X, (y == "churn").astype(int))
+    with pytest.raises(pc.InputError, match=r"0 or 1, got 'churn'; .* of two texts in sorted order: say pos_label=0"):
+        VotingClassifier([("svm", pc.CostPathSVC(pos_label="churn"))]).fit(X, y)
+    voting = VotingClassifier([("svm", pc.CostPathSVC(pos_label=0))]).fit(X, y)
+    assert voting.predict(X).tolist() == y.tolist()
