@@ -27,6 +27,9 @@ from paretoclf.proof.verdicts.certificate import Certificate
 #: Another reason for a classifier whose multipliers leave their box: it does not keep the weights of `fit`.
 WEIGHTED = "or it was fitted with sample_weight: give it"
 
+#: Fitted models that are read, by their classes; the last two by their paths.
+KNOWN = ", ".join([*CLASSIFIERS, *READERS]) + ", a Pipeline that ends in one, or, alone, LassoLars or LassoLarsCV"
+
 #: Any minimiser of a convex function can be judged as a solution of a problem in CVXPY.
 _BY_HAND = (
     "state what it minimises as a cvxpy.Problem, and give its numbers by the names of the variables: "
@@ -153,8 +156,7 @@ def _rows_of(estimator: Any, X: Any, y: Any, kernel: Any, sample_weight: Any) ->
     if reader is None and not classifier:
         way = "give best_estimator_" if hasattr(estimator, "best_estimator_") else judged_by(estimator)
         door = f": {way}" if way else ""
-        known = ", ".join([*CLASSIFIERS, *READERS])
-        raise InputError(f"solutions must be one of the estimators {known}, got {name}{door}")
+        raise InputError(f"solutions must be one of the estimators {KNOWN}, got {name}{door}")
     if not hasattr(estimator, "intercept_"):
         raise InputError(f"{name} must be fitted first: call fit(X, y)")
     if reader is None:

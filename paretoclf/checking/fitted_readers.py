@@ -351,6 +351,7 @@ _Reader = Callable[[Any, FittedOn], Iterator[tuple[FittedProblem, Row]]]
 
 #: Readers by class; of those that are derived from one another the special one comes first.
 READERS: dict[str, _Reader] = {
+    "MultiTaskLasso": _of_tasks,
     "MultiTaskElasticNet": _of_tasks,
     "MultiTaskElasticNetCV": _of_tasks,
     "MultiTaskLassoCV": _of_tasks,
@@ -361,5 +362,6 @@ READERS: dict[str, _Reader] = {
     "QuantileRegressor": _quantile,
     "SVR": _svr,
     "OneClassSVM": _one_class,
+    "LogisticRegressionCV": _logistic,
     "LogisticRegression": _logistic,
 }

@@ -18,7 +18,7 @@ from paretoclf.checking import known
 from paretoclf.checking.beside import JudgedPoints, judge_beside
 from paretoclf.checking.beside_values import VALUES, JudgedValues, judge_values
 from paretoclf.checking.elsewhere import is_critical_line, is_fitted, is_lars
-from paretoclf.checking.fitted_models import judge_fitted, judged_by
+from paretoclf.checking.fitted_models import KNOWN, judge_fitted, judged_by
 from paretoclf.checking.judged_laws import JudgedLaw, judge_law
 from paretoclf.checking.judged_solutions import Verification
 from paretoclf.checking.r_tables import R_TABLES
@@ -62,7 +62,9 @@ def judge_stranger(
     fitted = is_fitted(solutions)
     for each in (X, y) if fitted else given:
         if way := judged_by(each):
-            raise InputError(f"solutions must be of a form that verify reads, got {what_it_is(each)}: {way}")
+            raise InputError(
+                f"solutions must be after X and y, one of the estimators {KNOWN}, got {what_it_is(each)}: {way}"
+            )
     if fitted and not is_lars(solutions):
         return judge_fitted(given, of_samples, asked, parameters)
     if any(each is not None for each in of_samples):

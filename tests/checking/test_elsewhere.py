@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 import cvxpy as cp
 import numpy as np
 import pytest
+from sklearn.base import is_classifier
 from sklearn.linear_model import LinearRegression, Ridge, lasso_path
 from sklearn.svm import LinearSVR
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import all_estimators
 
 import paretoclf as pc
 
@@ -47,6 +51,21 @@ def test_an_estimator_that_minimises_a_convex_function(machine):
         problem = cp.Problem(cp.Minimize(cp.sum_squares(T - A @ w - b) + fit.alpha * cp.sum_squares(w)))
         assert pc.grade(problem, {"w": fit.coef_, "b": fit.intercept_}, tol=1e-6).verdict == "right"
         assert pc.grade(problem, {"w": 1.01 * fit.coef_, "b": fit.intercept_}, tol=1e-6).verdict == "not optimal"
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_estimators_that_a_refusal_names_are_those_that_are_read():
+    with pytest.raises(pc.InputError, match="one of the estimators SVC, ") as refused:
+        pc.verify(A, T, Ridge().fit(A, T))
+    named = set(re.findall(r"\w+", str(refused.value).split("the estimators ")[1].split(", got ")[0]))
+    machines = dict(all_estimators())
+    for name in sorted((named & machines.keys()) - {"Pipeline"}):
+        machine = machines[name]()
+        target = Y if is_classifier(machine) else np.c_[T, -T] if name.startswith("MultiTask") else T
+        found = pc.verify(A, None if name == "OneClassSVM" else target, machine.fit(A, target))
+        assert found, name
+    derived = {name for name, machine in machines.items() if named & {cls.__name__ for cls in machine.__mro__}}
+    assert derived - named == {"LassoLarsIC"}  # which keeps no path
 
 
 def test_results_of_statsmodels():
