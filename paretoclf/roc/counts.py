@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from paretoclf.common.checks import Array, Index, Mask, check_inside
+from paretoclf.common.checks import Array, Index, Mask, check_inside, what_it_is
 from paretoclf.common.errors import InputError
 from paretoclf.common.tables import Tabular
 from paretoclf.problem.costs import Costs, as_costs
@@ -181,6 +181,11 @@ def objective_of(
     criterion: Criterion | Costs | tuple[float, float], prior_plus: float | None, n_plus: int, n_minus: int
 ) -> Objective:
     """Criterion, or expected cost, as a function of counts; for the parameters see ``CountedErrors.best``."""
+    if isinstance(criterion, type) or (callable(criterion) and not hasattr(criterion, "score")):
+        raise InputError(
+            "criterion must be costs, or an object with the methods __call__ and score of (fpr, fnr), as "
+            f"pc.tuning.Minimax() is, got {what_it_is(criterion)}"
+        )
     if hasattr(criterion, "score"):
         if prior_plus is not None:
             raise InputError(f"prior_plus must be left out for {criterion}: it belongs to costs, got {prior_plus!r}")

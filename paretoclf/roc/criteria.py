@@ -9,7 +9,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
+from numbers import Rational
 from typing import Any, Protocol
 
 import numpy as np
@@ -64,10 +65,21 @@ def exactly(criterion: Any) -> Callable[[Fraction, Fraction], Key]:
 
     for cls in type(criterion).__mro__:  # a subclass with an objective of its own has no use for its parent's fractions
         if "exact" in vars(cls):
-            return criterion.exact  # type: ignore[no-any-return]
+            return partial(_checked, criterion)
         if not vars(cls).keys().isdisjoint(("__call__", "score")):
             break
     return rounded
+
+
+def _checked(criterion: Any, fpr: Fraction, fnr: Fraction) -> Key:
+    """Ask the exact of a criterion, and check that it returns a pair."""
+    key = criterion.exact(fpr, fnr)
+    if not (isinstance(key, tuple) and len(key) == 2 and isinstance(key[1], Rational)):
+        raise InputError(
+            "exact of a criterion must return whether it is not allowed, and the objective as a Fraction, "
+            f"(False, Fraction(1, 3)), got {key!r}; it may be left out: then __call__ is asked"
+        )
+    return key
 
 
 @dataclass(frozen=True)

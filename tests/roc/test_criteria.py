@@ -8,8 +8,10 @@ from itertools import product
 
 import numpy as np
 import pytest
+from sklearn.metrics import f1_score
 
 from paretoclf.common.errors import InputError
+from paretoclf.roc import RocCurve
 from paretoclf.roc.criteria import (
     DECIMALS,
     ExpectedCost,
@@ -126,6 +128,47 @@ def test_a_criterion_of_a_user_is_rounded():
     assert exactly(Called(0.1))(third, third)[0] is True
     assert exactly(Inherits(0.1))(third, third) == NeymanPearson(0.1).exact(third, third)
     assert exactly(Both())(third, 2 * third) == (True, 2 * third)
+
+
+class PooledF1:
+    """One minus the F-measure of all counts together, of so many negatives for each positive."""
+
+    level = None
+
+    def __init__(self, ratio):
+        self.ratio = ratio
+
+    def __call__(self, fpr, fnr):
+        hit = 1 - fnr
+        return 1 - 2 * hit / (2 * hit + self.ratio * fpr + fnr)
+
+    score = __call__
+
+
+class BareExact(PooledF1):
+    exact = PooledF1.__call__
+
+
+def test_a_criterion_whose_exact_returns_no_pair_is_refused_and_is_right_without_it():
+    curve = RocCurve([0, 0, 0.25, 0.75, 1], [0, 0.5, 0.5, 1, 1], n_plus=2, n_minus=4)
+    with pytest.raises(InputError, match=r"\(False, Fraction\(1, 3\)\), got Fraction\(.*it may be left out"):
+        curve.best(BareExact(2))
+    (best,) = curve.best(PooledF1(2))
+    scores = [f1_score(*truth_and_said(fp, tp)) for fp, tp in [(0, 0), (0, 1), (1, 1), (3, 2), (4, 2)]]
+    assert 1 - best.cost == pytest.approx(max(scores))
+    assert best.index == int(np.argmax(scores))
+
+
+@pytest.mark.parametrize("given", [lambda fpr, fnr: fpr, Minimax])
+def test_a_bare_function_and_a_class_are_no_criteria(given):
+    curve = RocCurve([0, 0.5, 1], [0, 1, 1], n_plus=2, n_minus=2)
+    with pytest.raises(InputError, match="criterion must be costs, or an object with the methods __call__ and score"):
+        curve.best(given)
+
+
+def truth_and_said(fp, tp):
+    """Labels of 4 negatives and 2 positives, and what is said of them."""
+    return [0] * 4 + [1] * 2, [1] * fp + [0] * (4 - fp) + [1] * tp + [0] * (2 - tp)
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1.0, -0.1, math.nan])
