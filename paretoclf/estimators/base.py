@@ -92,7 +92,8 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         y = column_or_1d(y, warn=True)
         kind = type_of_target(y, input_name="y", raise_unknown=True)
         if kind != "binary":
-            raise InputError(f"Only binary classification is supported. The type of the target is {kind}.")
+            several = f" More classes are for OneVsRestClassifier({type(self).__name__}())." * (kind == "multiclass")
+            raise InputError(f"Only binary classification is supported. The type of the target is {kind}.{several}")
         self.classes_ = np.unique(y)
         self._require_both(self.classes_)
         self.pos_label_ = self._positive()

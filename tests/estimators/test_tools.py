@@ -82,7 +82,8 @@ def test_more_than_two_classes(estimator):
         model = wrapper(estimator).fit(X, y)
         assert model.classes_.tolist() == ["a", "b", "c"]
         assert np.mean(model.predict(X) == y) > 0.5
-    with pytest.raises(ValueError, match=r"Only binary classification is supported\. .* multiclass"):
+    literal = rf"Only binary .* multiclass\. More classes are for OneVsRestClassifier\({type(estimator).__name__}\(\)\)"
+    with pytest.raises(ValueError, match=literal):
         estimator.fit(X, y)
 
 
