@@ -177,7 +177,7 @@ def area_difference(y: Any, first: Any, second: Any, level: float = 0.95, *, pos
     >>> print(area_difference(y, [0.1, 0.4, 0.6, 0.4, 0.7, 0.9], [0.1, 0.5, 0.8, 0.3, 0.7, 0.6]))
     AUC 0.8333 and 0.5556, difference 0.2778 in [-0.1296, 0.6852] (95 %), p = 0.181
     """
-    labels = _labels(y if pos_label is None else signs_of(y, pos_label), level)
+    labels = _labels(signs_of(y, pos_label), level)
     one, two = (_pairs(labels, scores) for scores in (first, second))
     both = _Pairs(one.plus - two.plus, one.minus - two.minus)
     difference, error = both.area, both.error

@@ -22,10 +22,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from paretoclf.common.checks import Array, Index, Mask, check_inside, keep
+from paretoclf.common.checks import Array, Index, Mask, check_inside, keep, refuse_other_order
 from paretoclf.problem.costs import CostLine, Costs
 from paretoclf.roc.counts import CountedErrors, Objective, require_both, smallest
 from paretoclf.roc.crossings import BLOCK, just_after, zeros_of_pieces
+from paretoclf.roc.labelled_scores import signs_of
 from paretoclf.roc.of_path import checked_folds
 from paretoclf.roc.scores import PathScores, also, note_of
 
@@ -276,6 +277,13 @@ class ErrorCurve(CountedErrors[Optimum]):
         from paretoclf.plotting.errors import ErrorCurveDisplay  # matplotlib only when a picture is wanted
 
         return ErrorCurveDisplay.from_curve(self).plot(ax=ax, xscale=xscale)
+
+
+def errors_along(path: Any, X: Any, y: Any, pos_label: Any = None) -> ErrorCurve:
+    """Count the errors of a path on samples; `Path.error_curve` has the arguments and an example."""
+    refuse_other_order(X, y)
+    line = getattr(path, "line", None)
+    return ErrorCurve.of_scores(path.scores(X), signs_of(y, pos_label), line, path.parameter)
 
 
 def labels_of_scores(scores: PathScores) -> tuple[Array, Mask, Mask]:

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.common.checks import Array, Index, check_labels, keep, real_array
+from paretoclf.common.checks import Array, Index, check_labels, keep, real_array, refuse_other_order
 from paretoclf.common.errors import InputError
 from paretoclf.roc.counts import CountedErrors, Objective, smallest
 from paretoclf.roc.curve import RocCurve
+from paretoclf.roc.labelled_scores import signs_of
 
 
 @dataclass(frozen=True)
@@ -139,6 +140,12 @@ class GridErrorCurve(CountedErrors[GridOptimum]):
         counts = int(self.false_positives[j]), int(self.false_negatives[j])
         rates = float(self.fpr[j]), float(self.fnr[j])
         return GridOptimum(j, values, *counts, *rates, objective)
+
+
+def errors_of_sweep(sweep: Any, X: Any, y: Any, pos_label: Any = None) -> GridErrorCurve:
+    """Count the errors of a sweep on samples; `Sweep.error_curve` has the arguments."""
+    refuse_other_order(X, y)
+    return grid_errors([sweep.scores(X)], [signs_of(y, pos_label)], sweep.parameters)
 
 
 def grid_errors(scores: Sequence[Any], y: Sequence[Any], parameters: Mapping[str, Array]) -> GridErrorCurve:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.common.checks import Array, refuse_other_order
+from paretoclf.common.checks import refuse_other_order
 from paretoclf.common.errors import InputError
 
 
@@ -41,11 +41,11 @@ def scores_and_labels(given: tuple[Any, Any], scores: Any, y: Any, pos_label: An
     else:
         found = _told_apart(*unnamed)
     refuse_other_order(*found)
-    return found[0], found[1] if pos_label is None else signs_of(found[1], pos_label)
+    return found[0], signs_of(found[1], pos_label)
 
 
-def signs_of(y: Any, pos_label: Any) -> Array:
-    """Return labels as -1 and +1, which is for pos_label.
+def signs_of(y: Any, pos_label: Any) -> Any:
+    """Return labels as -1 and +1, which is for pos_label; without one as they are given.
 
     Raises
     ------
@@ -58,6 +58,8 @@ def signs_of(y: Any, pos_label: Any) -> Array:
     >>> signs_of(["ill", "well", "ill"], "ill")
     array([ 1., -1.,  1.])
     """
+    if pos_label is None:
+        return y
     labels = np.asarray(y)
     if labels.ndim != 1:
         raise InputError(f"y must be one-dimensional where pos_label is given, got shape {labels.shape}")

@@ -23,7 +23,7 @@ from paretoclf.problem.lines import lines_of
 from paretoclf.roc.crossings import BLOCK, Crossings, crossings, scores_at
 from paretoclf.roc.curve import RocCurve
 from paretoclf.roc.grid import grid_errors
-from paretoclf.roc.labelled_scores import scores_and_labels
+from paretoclf.roc.labelled_scores import scores_and_labels, signs_of
 from paretoclf.roc.scores import PathScores, note_of
 
 Vary = Literal["intercept", "asymmetry", "both"]
@@ -39,7 +39,14 @@ def _every_threshold(scores: Any, y: Any) -> RocCurve:
 
 
 def roc_of_path(
-    path: Any, X: Any, y: Any, vary: Vary = "intercept", t: float | None = None, n_grid: int = 1000
+    path: Any,
+    X: Any,
+    y: Any,
+    vary: Vary = "intercept",
+    t: float | None = None,
+    n_grid: int = 1000,
+    *,
+    pos_label: Any = None,
 ) -> RocCurve:
     """ROC curve of a path on (held-out) samples, or grid curve of a sweep.
 
@@ -52,7 +59,7 @@ def roc_of_path(
     X : array or sparse matrix of shape (m, d)
         Samples.
     y : array of shape (m,)
-        Their labels, -1 and +1.
+        Their labels, -1 and +1, or any two with pos_label.
     vary : {"intercept", "asymmetry", "both"}
         Parameter that varies; see `roc_of_scores`.
     t : float, optional
@@ -61,6 +68,8 @@ def roc_of_path(
         of one solution; default: the one whose asymmetry is nearest to 1/2, where there are costs.
     n_grid : int
         Size of the grid for ``vary="both"`` of a path.
+    pos_label : object, optional
+        Which of the two labels of y is positive, where they are not -1 and +1.
 
     Raises
     ------
@@ -83,6 +92,7 @@ def roc_of_path(
     RocCurve(asymmetry: 5 points, 2 positives, 2 negatives, AUC 0.7500, upper envelope 0.8750 (optimistic))
     """
     refuse_other_order(X, y)
+    y = signs_of(y, pos_label)
     if hasattr(path, "solutions") and not isinstance(path, type):
         return _of_sweep(path, X, y, check_vary(vary), t)
     if isinstance(path, type) or not (hasattr(path, "scores") and (hasattr(path, "costs") or hasattr(path, "rule"))):

@@ -148,7 +148,7 @@ class Sweep(Tabular, Sequence[Solution]):
             raise InputError("a sweep must have at least one solution to score with, got an empty part of one")
         return np.array([s.classifier.decision_function(X) for s in self.solutions])
 
-    def error_curve(self, X: Any, y: Any) -> GridErrorCurve:
+    def error_curve(self, X: Any, y: Any, *, pos_label: Any = None) -> GridErrorCurve:
         """False positives and false negatives on (held-out) samples at each point: a grid curve.
 
         Parameters
@@ -156,11 +156,13 @@ class Sweep(Tabular, Sequence[Solution]):
         X : array or sparse matrix of shape (m, d)
             Samples.
         y : array of shape (m,)
-            Labels -1 and +1, both present.
+            Labels -1 and +1, or any two with pos_label; both present.
+        pos_label : object, optional
+            Which of the two labels of y is positive, where they are not -1 and +1.
         """
-        from paretoclf.roc.grid import grid_errors  # a room above
+        from paretoclf.roc.grid import errors_of_sweep  # a room above
 
-        return grid_errors([self.scores(X)], [y], self.parameters)
+        return errors_of_sweep(self, X, y, pos_label)
 
     def plot(self, ax: Any = None, *, xscale: str | None = None) -> Any:
         """Draw coefficients and gaps; see `paretoclf.plotting.SweepDisplay`."""

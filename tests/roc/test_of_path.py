@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -379,3 +380,25 @@ def test_a_mixture_that_is_called_has_the_rates_it_promises():
     assert found == pytest.approx((mixture.fpr, mixture.tpr), abs=0.01)
     with pytest.raises(InputError, match="share must lie in"):
         pc.results.RandomisedRule(one, other, 1.5)
+
+
+def test_any_two_labels_may_be_given_where_one_is_named_positive():
+    """Beside counts by the labels that a path's own classifiers say."""
+    data = pc.datasets.make_bimodal(40, rng=3)
+    held, texts = data.X[::2], np.where(data.y[::2] > 0, "churn", "stays")
+    svm = pc.TwoCSVM(data.X[1::2], data.y[1::2])
+    path = pc.trace(svm, (0.2, 1.8), (1.8, 0.2), progress=False)
+    counted = path.error_curve(held, texts, pos_label="churn")
+    said = path.at(0.3).classifier.predict(held) > 0
+    assert counted.counts(0.3) == (np.sum(said & (texts == "stays")), np.sum(~said & (texts == "churn")))
+    area = roc_of_path(path, held, texts, t=0.3, pos_label="churn").auc
+    assert area == pytest.approx(roc_auc_score(texts == "churn", path.at(0.3).classifier.decision_function(held)))
+    reverse = path.error_curve(held, texts, pos_label="stays")
+    assert reverse.n_plus == np.sum(texts == "stays")
+
+    sweep = pc.sweep(svm, C_plus=[0.5, 1.0], C_minus=[1.5, 1.0])
+    said = sweep.scores(held)[1] >= 0
+    assert sweep.error_curve(held, texts, pos_label="churn").fnr[1] == np.mean(~said[texts == "churn"])
+    for call in (path.error_curve, sweep.error_curve, partial(roc_of_path, path), partial(roc_of_path, sweep)):
+        with pytest.raises(InputError, match=r"pos_label must be one of the labels of y, .*'churn'.*, got 'left'"):
+            call(held, texts, pos_label="left")

@@ -499,7 +499,7 @@ class OnSegments(Tabular):
         t = np.sort(drawn)
         return SolverComparison(t, np.asarray(self.value(t)), self._by_a_solver(t))
 
-    def error_curve(self, X: Any, y: Any) -> ErrorCurve:
+    def error_curve(self, X: Any, y: Any, *, pos_label: Any = None) -> ErrorCurve:
         """False positives and false negatives on (held-out) samples as exact step functions of t.
 
         Parameters
@@ -507,7 +507,9 @@ class OnSegments(Tabular):
         X : array or sparse matrix of shape (m, d)
             Samples as for `scores`.
         y : array of shape (m,)
-            Labels -1 and +1, both present.
+            Labels -1 and +1, or any two with pos_label; both present.
+        pos_label : object, optional
+            Which of the two labels of y is positive, where they are not -1 and +1.
 
         Raises
         ------
@@ -521,9 +523,9 @@ class OnSegments(Tabular):
         >>> pc.trace(svm, start=(0.4, 1.6), stop=(1.6, 0.4)).error_curve([[0.5], [2.5]], [-1, 1]).minimax()
         (Optimum(t in [0.277778, 0.722222), fpr 0, fnr 0, objective 0),)
         """
-        from paretoclf.roc.error_curve import ErrorCurve  # only when errors are counted
+        from paretoclf.roc.error_curve import errors_along  # only when errors are counted
 
-        return ErrorCurve.of_scores(self.scores(X), y, getattr(self, "line", None), self.parameter)
+        return errors_along(self, X, y, pos_label)
 
     # ---- files, pictures, tables ------------------------------------------------------------------------------
 
