@@ -46,13 +46,15 @@ class CostPathSVCCV(CostPathSVC):
         Costs of a miss and of a false alarm where the classifier is used: the t with the smallest held-out cost is
         taken. Default: (1, 1), the fewest errors.
     scoring : str, callable or criterion, optional
-        In place of costs. A criterion, ``pc.tuning.Minimax()`` or ``pc.tuning.NeymanPearson(0.05)``: its objective of
-        the error rates of all folds together is minimised, exactly over the whole line; a limit is kept by those rates,
-        without a guarantee (`NeymanPearsonSVC` has one). Or a scorer, by its name in scikit-learn or
-        ``scorer(estimator, X, y)``, whose mean over the folds is maximised. One of labels (``"balanced_accuracy"``,
-        ``"f1"``) is exact over the whole line. One of scores (``"roc_auc"``, ``"average_precision"``) changes between
-        the places where labels do, too: it is asked at 201 t, spread evenly over the breakpoints of all folds, and the
-        best of these is taken. One of probabilities is refused: there are none.
+        In place of costs. A criterion, ``pc.tuning.Minimax()`` or ``pc.tuning.NeymanPearson(0.05)`` or one of your own,
+        with the methods ``__call__`` and ``score`` of ``(fpr, fnr)``: its objective of the error rates of all folds
+        together is minimised, exactly over the whole line; a limit is kept by those rates, without a guarantee
+        (`NeymanPearsonSVC` has one). Or a scorer, by its name in scikit-learn or ``scorer(estimator, X, y)``, whose
+        mean over the folds is maximised: ``"f1"`` is the mean of the F1 of each fold, not F1 of the counts of all. One
+        of labels (``"balanced_accuracy"``, ``"f1"``) is exact over the whole line. One of scores (``"roc_auc"``,
+        ``"average_precision"``) changes between the places where labels do, too: it is asked at 201 t, spread evenly
+        over the breakpoints of all folds, and the best of these is taken. One of probabilities is refused: there are
+        none.
     selection : {"one-se", "longest", "first", "threshold"} or float, optional
         Which t is taken of those that are good by held-out cost: of those within one standard error of the smallest the
         one nearest to the costs of use (the default); the middle of the longest interval that is best, or of the first;

@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.metrics import balanced_accuracy_score, get_scorer, make_scorer
+from sklearn.metrics import balanced_accuracy_score, f1_score, get_scorer, make_scorer
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -79,6 +79,36 @@ def test_a_criterion_of_both_rates_is_minimised_over_the_whole_line(gaussians, c
     assert svm.scores_ is None
     found = GridSearchCV(pc.CostPathSVCCV(cv=3), {"scoring": [criterion, "accuracy"]}, cv=2).fit(X, y)
     assert found.best_params_["scoring"] in (criterion, "accuracy")
+
+
+class PooledF1:
+    """1 - F1 of all folds' counts together, of so many negatives for each positive."""
+
+    level = None
+
+    def __init__(self, ratio):
+        self.ratio = ratio
+
+    def __call__(self, fpr, fnr):
+        return 1 - 2 * (1 - fnr) / (2 * (1 - fnr) + self.ratio * fpr + fnr)
+
+    score = __call__
+
+
+def test_f1_is_the_mean_over_folds_as_a_scorer_and_of_all_counts_as_a_criterion(gaussians):
+    X, y = gaussians(n=60, seed=3, d=2)
+    folds = list(StratifiedKFold(3).split(X, y))
+    mean = pc.CostPathSVCCV(scoring="f1", cv=3, bandwidth=1.0).fit(X, y)
+    pooled = pc.CostPathSVCCV(scoring=PooledF1(np.sum(y < 0) / np.sum(y > 0)), cv=3, bandwidth=1.0).fit(X, y)
+    for t in [mean.best_t_, pooled.best_t_, *np.linspace(0.03, 0.97, 20)]:
+        said = list(held_out(X, y, t, 1.0, folds))
+        of_each = np.mean([f1_score(y[k], p) for k, p in said])
+        of_all = f1_score(*(np.concatenate(part) for part in zip(*((y[k], p) for k, p in said), strict=True)))
+        assert mean.scores_(t) == pytest.approx(of_each, abs=1e-12)
+        assert pooled.scoring.score(*pooled.errors_.rates(t)) == pytest.approx(1 - of_all, abs=1e-12)
+        assert of_all <= 1 + pooled.best_score_ + 1e-12
+        if t == mean.best_t_:
+            assert abs(of_all - of_each) > 1e-3
 
 
 def scored(model, X, y):
