@@ -21,7 +21,7 @@ from paretoclf.common.tables import Tabular
 from paretoclf.common.tolerances import RATE_ROUNDING
 from paretoclf.problem.costs import Costs
 from paretoclf.roc.counts import Choosing, Objective, area_of_counts, objective_of, require_both, smallest
-from paretoclf.roc.criteria import Criterion
+from paretoclf.roc.criteria import Criterion, ExpectedCost
 from paretoclf.roc.hull import upper_hull
 from paretoclf.roc.scores import also
 
@@ -50,6 +50,8 @@ class RocPoint:
         Number added to the score: the classifier predicts +1 where ``f(x) + shift >= 0``.
     index : int
         Position on the curve that was asked; -1 for an end point (0, 0) or (1, 1) that it did not have.
+    costed : bool
+        Whether `cost` is an expected cost, of costs that were given; it is printed then.
     """
 
     fpr: float
@@ -59,10 +61,12 @@ class RocPoint:
     swept: float
     shift: float
     index: int
+    costed: bool = False
 
     def __repr__(self) -> str:
+        cost = f"cost {self.cost:.6g}, " if self.costed else ""
         where = "" if self.t is None else f"t {self.t:.6g}, "
-        return f"RocPoint(fpr {self.fpr:.4f}, fnr {1.0 - self.tpr:.4f}, {where}shift {self.shift:.6g})"
+        return f"RocPoint(fpr {self.fpr:.4f}, fnr {1.0 - self.tpr:.4f}, {cost}{where}shift {self.shift:.6g})"
 
     @property
     def rates(self) -> tuple[float, float]:
@@ -295,13 +299,14 @@ class RocCurve(Tabular, Choosing[RocPoint]):
         """
         objective = objective_of(criterion, prior_plus, self.n_plus, self.n_minus)
         if hasattr(criterion, "score"):
-            return self._optima(objective)
+            costed = isinstance(criterion, ExpectedCost)
+            return tuple(replace(point, costed=costed) for point in self._optima(objective))
         hull = self.hull()
         fp, tp = (count.tolist() for count in hull.counts)
         costs = [objective(false_p, self.n_plus - true_p)[1] for false_p, true_p in zip(fp, tp, strict=True)]
         least = min(costs)
         cheapest = [j for j, cost in enumerate(costs) if cost == least]
-        return tuple(hull._point(j, float(least)) for j in cheapest)
+        return tuple(hull._point(j, float(least), costed=True) for j in cheapest)
 
     def at_rate(
         self, *, tnr: float | None = None, tpr: float | None = None, fpr: float | None = None, fnr: float | None = None
@@ -382,12 +387,12 @@ class RocCurve(Tabular, Choosing[RocPoint]):
                 taken[name] = values[which]
         return replace(self, **taken)
 
-    def _point(self, j: int, cost: float) -> RocPoint:
+    def _point(self, j: int, cost: float, costed: bool = False) -> RocPoint:
         """Point j as a classifier, with the cost that chose it; the curve is a hull, or has its corners."""
         assert self.index is not None
         numbers = {name: float(getattr(self, name)[j]) for name in ("fpr", "tpr", "swept", "shift")}
         t = None if self.t is None else float(self.t[j])
-        return RocPoint(cost=cost, t=t, index=int(self.index[j]), **numbers)
+        return RocPoint(cost=cost, t=t, index=int(self.index[j]), costed=costed, **numbers)
 
 
 def _values(given: Any, name: str, size: int, default: float) -> Array:

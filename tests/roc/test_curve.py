@@ -307,6 +307,15 @@ def test_lines_of_equal_cost_touch_the_curve_at_its_best_point():
     assert np.ptp(u) > 0
 
 
+def test_a_point_shows_its_cost_where_costs_were_given():
+    curve = RocCurve([0, 0.25, 0.5, 1], [0, 0.75, 1, 1], 4, 4)
+    shown = "RocPoint(fpr 0.2500, fnr 0.2500, cost 0.375, shift 0)"  # (0.25 + 2 * 0.25) / 2
+    assert [repr(point) for point in curve.best((1.0, 2.0), 0.5)] == [shown]
+    assert [repr(point) for point in curve.best(ExpectedCost(1.0, 2.0, 0.5))] == [shown]
+    for other in (curve.minimax(), curve.neyman_pearson(0.25), [curve.at_rate(fpr=0.25).first]):
+        assert [repr(point) for point in other] == [shown.replace("cost 0.375, ", "")]
+
+
 def test_costs_that_differ_by_one_sample_pair_are_no_tie():
     """1 / (n_plus n_minus) apart, which is less than any tolerance; in fractions they differ."""
     n_plus, n_minus = 2_000_000, 2_000_003
