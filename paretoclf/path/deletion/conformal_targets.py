@@ -33,7 +33,10 @@ Residuals = Callable[[ProblemPoint], Any]
 
 @dataclass(frozen=True, repr=False)
 class TargetPValues(Tabular):
-    """The p-value of a new sample's target z, as an exact step function.
+    """The p-value of a new sample's target z, as an exact step function, by full conformal prediction.
+
+    It is the share of samples, the new one included, whose absolute residual in the fit to all of them, with that z, is
+    at least that of the new one; of equal ones, where `target_p_values` was given rng, a share drawn at random counts.
 
     Attributes
     ----------
@@ -53,7 +56,8 @@ class TargetPValues(Tabular):
         keep(self, "z", "p")
 
     def __repr__(self) -> str:
-        return f"TargetPValues(z from {self.z[0]:g} to {self.z[-1]:g}, {self.p.size} steps, up to {self.p.max():.3g})"
+        traced = f"z from {self.z[0]:g} to {self.z[-1]:g}"
+        return f"TargetPValues(full conformal, {traced}, {self.p.size} steps, up to {self.p.max():.3g})"
 
     def __call__(self, z: float) -> float:
         """The p-value of a target; at a step the larger of the two beside it."""

@@ -47,6 +47,7 @@ def test_lasso_is_that_of_refits(seed):
     n1, lam = len(X), 4.0
     found = along(X, y, lambda r, beta: cp.sum_squares(r) / 2 + lam * cp.norm1(beta))
     assert found.path.proof.passes()
+    assert repr(found).startswith("TargetPValues(full conformal, z from -12 to 12, ")
     asked = off_steps(found, np.linspace(-11.9, 11.9, 400))
     assert len(asked) > 390
     model = Lasso(alpha=lam / n1, fit_intercept=False, tol=1e-12, max_iter=100_000, warm_start=True)
