@@ -56,6 +56,19 @@ def test_few_names_stand_at_the_top_and_each_answers_a_question():
     assert set(pc.__all__) - words == set()
 
 
+def test_what_calls_return_is_where_the_table_of_questions_says():
+    page = (ROOT / "docs" / "reference" / "api.md").read_text(encoding="utf-8")
+    returned = re.findall(r"\| .*`(?:(\w+)\.)?\w+[^`]*` → ((?:`[A-Z]\w+`(?:, | or | and )?)+)", page)
+    assert len(returned) > 30
+    counted = ("roc", "empirical")
+    for room, names in returned:
+        places = [pc, pc.results, *(getattr(pc, name) for name in (room, *counted) if name and hasattr(pc, name))]
+        for name in re.findall(r"\w+", names):
+            assert any(name in place.__all__ for place in places), name
+    assert "`pc.roc` and `pc.empirical`" in page
+    assert not {"ErrorCurve", "NestedRoc"} & {*pc.__all__, *pc.results.__all__}
+
+
 def test_no_name_stands_in_two_rooms():
     found = [name.rpartition(".")[2] for name in everything() if not name.startswith(("datasets.", "plotting."))]
     assert len(found) == len(set(found))
