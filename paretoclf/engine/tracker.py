@@ -169,7 +169,7 @@ class CoreTracker:
                 raise self._refuse(
                     str(error),
                     "Standardise the features or use a slightly different line; where a wide kernel has a matrix that "
-                    "is nearly singular, half its bandwidth, or low_rank=1e-8; no doubtful path is returned.",
+                    "is nearly singular, low_rank=1e-8 (TwoNuSVM: a narrower kernel); no doubtful path is returned.",
                 ) from None
             if progress is not None:
                 progress(self._core.t)

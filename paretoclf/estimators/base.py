@@ -183,6 +183,8 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
     def coef_(self) -> Array:
         """Slope, shape (1, d), linear kernel only."""
         self._fitted_for("coef_")
+        if getattr(self, "low_rank", None) is not None:
+            raise AttributeError("coef_ is there without low_rank only, got those of features that replace the kernel")
         try:
             return np.asarray(self._sign * self._used.w[None, :])
         except InputError:

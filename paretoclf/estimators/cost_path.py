@@ -46,6 +46,9 @@ class CostPathSVC(CostsAtUse):
         Of ``kernel="rbf"``, as for ``SVC``.
     bandwidth : float, optional
         In place of gamma, ``gamma = 1 / (2 bandwidth**2)``.
+    low_rank : int, float or sequence of int, optional
+        Replace the kernel by features, as for `TwoCSVM`. A wide kernel on one feature has a matrix that is
+        singular but for rounding, and a fit may be refused: ``low_rank=1e-8`` leaves out 1e-8 of its trace.
     class_weight : dict or "balanced", optional
         Factors of the costs of the classes by their labels, as for ``SVC``: they multiply C.
     pos_label : label, optional
@@ -100,6 +103,7 @@ class CostPathSVC(CostsAtUse):
     start: Any = (0.0, 2.0)
     stop: Any = (2.0, 0.0)
     class_weight: Any = None
+    low_rank: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Trace the line, and choose on it.
@@ -143,7 +147,7 @@ class CostPathSVC(CostsAtUse):
         """Problem of the samples on which the estimator is trained."""
         weights = weights_of(self, X, labels, sample_weight)
         rows, seen = self._trained(X, labels, np.flatnonzero(weights))
-        gram = Gram(self._as_trained(X[rows], rows), self._kernel(seen), free_origin=True)
+        gram = Gram(self._as_trained(X[rows], rows), self._kernel(seen), self.low_rank, free_origin=True)
         return Problem(gram, labels[rows], weights[rows], rows=rows, labels=labels)
 
     def _trained(self, X: Any, labels: Array, rows: Index) -> tuple[Index, Any]:

@@ -39,7 +39,7 @@ class CostPathSVCCV(CostPathSVC):
 
     Parameters
     ----------
-    C, start, stop, kernel, gamma, bandwidth, pos_label
+    C, start, stop, kernel, gamma, bandwidth, low_rank, pos_label
         As for `CostPathSVC`. The bandwidth of ``gamma="scale"`` is that of all samples. With ``start=(0, 0)`` and
         ``stop=(1, 1)`` the total is chosen instead of the asymmetry.
     costs : pair (C_plus, C_minus), optional

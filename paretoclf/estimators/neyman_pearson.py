@@ -32,7 +32,7 @@ class NeymanPearsonSVC(CostPathSVC):
     holdout : float
         Share of the negatives that is left out, in (0, 1). `negatives_needed` says how many must be: `fit` refuses
         fewer, and says the same.
-    C, start, stop, costs, kernel, gamma, bandwidth, class_weight, pos_label
+    C, start, stop, costs, kernel, gamma, bandwidth, low_rank, class_weight, pos_label
         As for `CostPathSVC`: where it is trained. The threshold does not come from the costs.
     random_state : int, RandomState or None
         What draws the negatives to leave out.

@@ -6,6 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.datasets import make_classification
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -200,3 +203,48 @@ def test_a_grid_over_kernel_and_gamma_is_one_for_each_kernel(gaussians):
     grid = [{"kernel": ["linear"]}, {"kernel": ["rbf"], "gamma": ["scale", 0.1]}]
     found = GridSearchCV(pc.CostPathSVC(), grid, cv=2, error_score="raise").fit(X, y)
     assert np.isfinite(found.cv_results_["mean_test_score"]).sum() == 3
+
+
+def refusal(estimator, X, y):
+    """The message of a fit that is refused by rounding, which no processor owes; empty where it is not."""
+    try:
+        estimator.fit(X, y)
+    except pc.errors.DegeneratePathError as refused:
+        return str(refused)
+    return ""
+
+
+@pytest.mark.parametrize(("column", "estimator"), [(4, pc.CostPathSVCCV(cv=2)), (5, pc.CostPathSVC())])
+def test_a_wide_kernel_on_one_feature_is_replaced_by_features_where_it_is_refused(column, estimator):
+    """Its matrix is singular but for rounding. LIBSVM's primal and dual values enclose that of the line's middle."""
+    X, y = make_classification(300, 6, weights=[0.85], random_state=1, class_sep=0.8)
+    X = X[:, [column]]
+    remedy = "where a wide kernel has a matrix that is nearly singular, low_rank=1e-8"
+    assert remedy in (refusal(clone(estimator), X, y) or remedy)
+    svm = clone(estimator).set_params(low_rank=1e-8).fit(X, y)
+    assert svm.path_.proof.passes()
+    assert not hasattr(svm, "coef_")
+
+    theirs = SVC(tol=1e-4).fit(X, y)
+    kernel = rbf_kernel(X, gamma=1.0 / X.var())
+    weights = np.zeros(300)
+    weights[theirs.support_] = theirs.dual_coef_[0]
+    quadratic = weights @ kernel @ weights / 2
+    signs = np.where(y == 1, 1.0, -1.0)
+    primal = quadratic + np.maximum(0.0, 1.0 - signs * theirs.decision_function(X)).sum()
+    dual = np.abs(weights).sum() - quadratic
+    middle = svm.path_.at(0.5)
+    left_out = svm.path_.gram.approximation.largest * middle.alpha.sum() ** 2 / 2
+    assert dual - 1e-9 <= middle.value <= primal + left_out
+    assert primal + left_out - dual < 1e-3 * dual
+
+
+def test_features_in_place_of_given_kernel_values_score_new_samples(gaussians):
+    X, y = gaussians(n=40, d=1)
+    new = np.linspace(-3.0, 3.0, 7)[:, None]
+    by_kernel = pc.CostPathSVC(gamma=0.5, low_rank=1e-8).fit(X, y)
+    by_values = pc.CostPathSVC(kernel="precomputed", low_rank=1e-8).fit(rbf_kernel(X, gamma=0.5), y)
+    found = by_values.decision_function(rbf_kernel(new, X, gamma=0.5))
+    np.testing.assert_allclose(found, by_kernel.decision_function(new), atol=1e-9)
+    exact = SVC(gamma=0.5, tol=1e-9).fit(X, y).decision_function(new)
+    np.testing.assert_allclose(found, exact, atol=1e-4)
