@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from paretoclf.checking.fitted_problems import (
 )
 from paretoclf.checking.libsvm import Stop
 from paretoclf.checking.rows import Row
+from paretoclf.checking.separated_classes import OfClasses, SeparatedClasses, separation
 from paretoclf.checking.stopping_rules import GapStop, GradientStop, ViolationStop
 from paretoclf.common.checks import Array, Index, check_vector, real_array
 from paretoclf.common.errors import InputError
@@ -273,17 +275,23 @@ def _logistic(estimator: Any, data: FittedOn) -> Iterator[tuple[FittedProblem, R
     if estimator.solver in _SMOOTH:
         largest = _largest_derivative(X, which, costs, (coef, b), (mixture[0], intercept))
         stop = GradientStop(float(estimator.tol), largest / float(costs.sum()))
+    state: Callable[[Any], FittedProblem] = partial(FittedProblem, hint=data.hint)
+    if not mixture[0]:
+        used = costs > 0.0
+        found = separation(OfClasses(X[used], which[used], classes.size, intercept), coef, b)
+        if found is not None:
+            state, stop = partial(SeparatedClasses, separation=found), None
     X, origin = _near(X, intercept)
     b = b + coef @ origin
     if classes.size == 2:
         signs = np.where(which > 0, 1.0, -1.0)
         problem = logistic_regression(X, signs, costs, mixture, intercept=intercept)
-        yield FittedProblem(problem, hint=data.hint), Row(values, {"w": coef[0], "b": float(b[0])}, stop)
+        yield state(problem), Row(values, {"w": coef[0], "b": float(b[0])}, stop)
         return
     if not mixture[0]:
         coef = coef - coef.mean(axis=0)
     problem = multinomial(X, which, costs, mixture, intercept=intercept)
-    yield FittedProblem(problem, hint=data.hint), Row(values, {"W": coef, "b": b - b.mean()}, stop)
+    yield state(problem), Row(values, {"W": coef, "b": b - b.mean()}, stop)
 
 
 def _largest_derivative(

@@ -198,7 +198,8 @@ def verdict_of(certificate: Certificate, tol: float) -> str:
     if not max(failing.values(), default=0.0) <= LOOSE:
         text = max(failing, key=lambda each: np.nan_to_num(failing[each], nan=np.inf))
         where = "" if text.startswith(_WITHOUT_SAMPLE) else place
-        return f"{verdict}: {text} (by {failing[text]:.0e}){where}"
+        by = f" (by {failing[text]:.0e})" if failing[text] != np.inf else ""
+        return f"{verdict}: {text}{by}{where}"
     if verdict == "undecided":
         return f"{verdict}: {certificate.missing()}"
     return f"{verdict}: value off by {abs(certificate.gap):.0e} of {certificate.scale:.3g}{place}"

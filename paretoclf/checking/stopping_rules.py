@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from paretoclf.checking.libsvm import Kept, Stop, violation_kept
 from paretoclf.checking.rows import Row
 from paretoclf.common.checks import Array
@@ -80,8 +82,10 @@ class GradientStop:
     tol: float
     largest: float
 
-    def kept(self, formulation: Any, row: Row, certificate: Certificate) -> RuleKept:
-        """The largest derivative, beside what is allowed."""
+    def kept(self, formulation: Any, row: Row, certificate: Certificate) -> RuleKept | None:
+        """The largest derivative, beside what is allowed; None where nothing bounds the optimal value."""
+        if not np.isfinite(certificate.gap):
+            return None
         return RuleKept(self.tol, self.largest, min(self.tol, LOOSE), "a largest derivative of the mean loss")
 
 
@@ -95,5 +99,7 @@ class ViolationStop:
     coef: Array
 
     def kept(self, formulation: Any, row: Row, certificate: Certificate) -> Kept | None:
-        """Violation beside what is allowed."""
+        """Violation beside what is allowed; None where nothing bounds the optimal value."""
+        if not np.isfinite(certificate.gap):
+            return None
         return violation_kept(self.stop, self.violation, self.gram, self.coef)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from dataclasses import replace
 
 import cvxpy as cp
 import numpy as np
@@ -328,6 +329,49 @@ def test_a_solution_that_keeps_its_own_rule_is_optimal_as_its_tol_asks():
     assert not pc.verify(A, np.where(A[:, 0] > 0, 1, -1), smooth).passes()
     both = pc.verify(A, y, [Lasso(1e-6).fit(A, y), SVR().fit(A, y)])
     assert both.passes()
+
+
+def test_a_rule_that_is_kept_says_nothing_where_nothing_bounds_the_value():
+    """By how much the value can be off was infinite, and could not be written."""
+    fitted = LogisticRegression().fit(A, SICK)
+    ((problem, row),) = read_fitted(A, SICK, fitted).rows
+    certificate = problem.certificate(row.numbers)
+    assert row.stop.kept(problem, row, certificate).holds
+    assert row.stop.kept(problem, row, replace(certificate, gap=np.inf)) is None
+
+
+DUMMY = (A[:, 3] > 0.8).astype(float)
+WITH_DUMMY = np.column_stack([A[:, :2], DUMMY])
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "said"),
+    [
+        (A, A[:, 0] > 0, "there are coefficients that put every sample on the side of its class"),
+        (A, np.digitize(A[:, 0], [-0.5, 0.5]), "every sample"),
+        (WITH_DUMMY, (THREE > 0) | (DUMMY > 0), "there are coefficients of feature 2 that put no sample on the side"),
+        (WITH_DUMMY, np.where(DUMMY > 0, 2, THREE > 0), "of feature 2 that"),
+        (sp.csr_array(WITH_DUMMY), (THREE > 0) | (DUMMY > 0), f"{N - int(DUMMY.sum())} of them on a border"),
+    ],
+)
+def test_separated_classes_have_no_best_coefficients(X, y, said):
+    """Whatever the tolerance: the losses fall for ever, from any coefficients. A dummy variable is enough."""
+    fitted = LogisticRegression(C=np.inf, max_iter=1000).fit(X, y)
+    for tol in (None, 1e-2):
+        report = pc.verify(X, y, fitted, tol=tol)
+        assert not report.passes()
+        assert report.verdict(0) == "not optimal: no minimum is attained"
+    assert said in report[0].explain()
+    losses = -np.log(fitted.predict_proba(X)[np.arange(N), y.astype(int)]).sum()
+    assert report[0].primal_value == pytest.approx(losses)
+    assert pc.verify(X, y, LogisticRegression(max_iter=1000).fit(X, y)).passes()
+
+
+def test_classes_that_overlap_have_best_coefficients():
+    """Without the samples of the dummy variable a minimum is attained: nothing separates the others."""
+    used = DUMMY == 0.0
+    X, y = A[used, :2], THREE[used] > 0
+    assert pc.verify(X, y, LogisticRegression(C=np.inf, max_iter=1000).fit(X, y)).passes()
 
 
 def test_solutions_of_lasso_path_and_enet_path():
