@@ -24,11 +24,11 @@ def is_minimiser(given: Any) -> bool:
 
 
 def grid_of(given: Any) -> tuple[Any, Any] | None:
-    """Alphas (k,) and coefficients (d, k), or (targets, d, k), of what ``lasso_path`` and ``enet_path`` return."""
+    """Alphas (k,) and coefficients, (d, k) or (targets, d, k), as ``lasso_path`` and ``enet_path`` return them."""
     alphas, coefs = given[:2] if isinstance(given, tuple) and 2 <= len(given) <= 4 else (None, None)
     if not isinstance(coefs, np.ndarray) or coefs.ndim not in (2, 3):
         return None
-    return (alphas, coefs) if np.shape(alphas) == coefs.shape[-1:] else None
+    return (alphas, coefs) if np.ndim(alphas) == 1 else None
 
 
 def is_fitted(given: Any) -> bool:

@@ -192,6 +192,8 @@ def _of_grid(X: Any, y: Any, grid: tuple[Any, Any], sample_weight: Any, paramete
     X = check_samples(X)
     alphas, coefs = real_array(grid[0], "alphas"), real_array(grid[1], "coefs")
     tasks = 1 if coefs.ndim == 2 else coefs.shape[0]
+    if coefs.shape[-1] != alphas.size:
+        raise InputError(_of_other_shape(alphas, coefs))
     if coefs.shape[-2] != X.shape[1]:
         raise InputError(f"X must be what the path was computed of, {coefs.shape[-2]} features, got {X.shape[1]}")
     targets = targets_of(y, X.shape[0], tasks)
@@ -208,3 +210,13 @@ def _of_grid(X: Any, y: Any, grid: tuple[Any, Any], sample_weight: Any, paramete
             yield given.row(mixture, (coefs[:, k], 0.0, {}), PATH_TOL, hint)
 
     return Given(rows(), None, PATH_TOL)
+
+
+def _of_other_shape(alphas: Array, coefs: Array) -> str:
+    """Say which shapes solutions at some alphas must have, and where transposing them is enough."""
+    remedy = ": give (alphas, coefs.T)" if coefs.shape[0] == alphas.size else ""
+    wanted = "(features, alphas), or (targets, features, alphas)"
+    return (
+        f"solutions must be alphas and coefs, as lasso_path returns them, with coefs of shape {wanted}, got alphas of "
+        f"shape {alphas.shape} and coefs of shape {coefs.shape}{remedy}"
+    )

@@ -406,6 +406,11 @@ def test_solutions_of_lasso_path_and_enet_path():
         pc.verify(A[:, :3], T, found)
     with pytest.raises(pc.InputError, match=r"y must hold finite targets of shape \(40,\), got shape \(40, 2\)"):
         pc.verify(A, TWO, found)
+    for y, coefs in ((T, found[1]), (TWO, np.zeros((2, D, 3)))):
+        with pytest.raises(pc.InputError, match=r"solutions must be alphas and coefs, .*: give \(alphas, coefs\.T\)$"):
+            pc.verify(A, y, (found[0], coefs.T))
+    with pytest.raises(pc.InputError, match=r"got alphas of shape \(3,\) and coefs of shape \(4, 2\)$"):
+        pc.verify(A, T, (found[0], found[1][:, :2]))
 
 
 @pytest.mark.parametrize("y", [T, TWO, A @ [1.0, -2.0, 0.5, 0.0]], ids=["one", "two", "nearly fitted"])
