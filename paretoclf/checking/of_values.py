@@ -11,6 +11,7 @@ import numpy as np
 from paretoclf.checking.engine_points import engine_points
 from paretoclf.checking.multipliers import OPPOSITE, dual_error
 from paretoclf.checking.of_problem import judge_problem
+from paretoclf.checking.program_claims import CLAIMS, claim_of
 from paretoclf.checking.program_solutions import is_result, labelled
 from paretoclf.checking.ray_claims import judge_contradiction
 from paretoclf.common.checks import Array, what_it_is
@@ -25,9 +26,6 @@ from paretoclf.solve.judging.cone_proof import ProblemProof
 from paretoclf.solve.judging.given_values import by_name, kept
 from paretoclf.solve.models.lazily import cp
 from paretoclf.solve.models.model import Model, without_values
-
-#: What may be claimed of a problem in place of values.
-CLAIMS = ("infeasible", "unbounded")
 
 
 def judge_given(problem: Any, values: Any, duals: Any, tol: float) -> ProblemProof:
@@ -49,6 +47,7 @@ def judge_given(problem: Any, values: Any, duals: Any, tol: float) -> ProblemPro
     model = Model.of(problem, maximise=True, moving=False)
     model.check_parameters()
     model.check_continuous()
+    values = claim_of(values)
     if isinstance(values, str) and values in CLAIMS:
         return _of_claim(model, values, duals, tol)
     given = by_name(_by_variable(values, model), model.variables, "values")
@@ -75,10 +74,11 @@ def _by_variable(values: Any, model: Model) -> Any:
         return values
     bare = getattr(values, "x", values)
     if len(model.variables) != 1 or isinstance(bare, str | Mapping) or bare is None:
+        got = f" {values!r:.100}" if isinstance(values, str) else ""
         names = "".join(f"{name!r}: value, " for name in model.variables)
         raise InputError(
             f"values must be a dict by variables or names, {{{names.removesuffix(', ')}}}, or 'infeasible' or "
-            f"'unbounded', got {what_it_is(values)}"
+            f"'unbounded', got {what_it_is(values)}{got}"
         )
     return {next(iter(model.variables)): bare}
 

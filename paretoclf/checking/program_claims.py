@@ -167,7 +167,14 @@ _SPOKEN = {"primal infeasible": "infeasible", "dual infeasible": "unbounded"}
 
 
 def claim_of(given: Any) -> Any:
-    """A claim as it is named here, whatever its case, and as solvers say it; anything else as it is."""
-    said = given.lower().replace("_", " ") if isinstance(given, str) else ""
+    """A claim as it is named here, whatever its case, and as solvers say it; anything else as it is.
+
+    Examples
+    --------
+    >>> from paretoclf.checking.program_claims import claim_of
+    >>> claim_of("INFEASIBLE"), claim_of("dual infeasible"), claim_of("unbounded_inaccurate"), claim_of("optimal")
+    ('infeasible', 'unbounded', 'unbounded', 'optimal')
+    """
+    said = given.lower().replace("_", " ").removesuffix(" inaccurate") if isinstance(given, str) else ""
     said = _SPOKEN.get(said, said)
     return said if said in CLAIMS else given

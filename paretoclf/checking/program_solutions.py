@@ -44,14 +44,15 @@ def read_solution(file: str | os.PathLike[str], qp: QP) -> Named:
     InputError
         If it cannot be read, holds no solution, a name is none of the program's, is there twice, or has no number.
     """
-    if qp.names is None:
-        raise InputError("solution must be arrays for a QP without names, got a file: QP(..., names=(...)) has them")
     try:
         text = Path(file).read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise InputError(f"solution {file} cannot be read: {error}") from None
+        claims = "" if os.path.splitext(file)[1] else "; what may be claimed is 'infeasible' or 'unbounded'"
+        raise InputError(f"solution {file} cannot be read: {error}{claims}") from None
     except UnicodeDecodeError as error:
         raise InputError(f"solution {file} cannot be read: {error}; save it as UTF-8") from None
+    if qp.names is None:
+        raise InputError("solution must be arrays for a QP without names, got a file: QP(..., names=(...)) has them")
     try:
         printed = printed_solution(text, (qp.names[0], _rows_of_file(qp)))
         return _of_table(text, qp) if printed is None else _of_printed(printed, qp)

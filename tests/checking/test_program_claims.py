@@ -159,9 +159,22 @@ def test_multipliers_of_a_contradiction_are_told():
     assert pc.verify(qp, "infeasible").explain().endswith("together (multipliers 0.5 and 1).")
 
 
-@pytest.mark.parametrize("claim", ["Infeasible", "primal infeasible", "PRIMAL_INFEASIBLE"])
+@pytest.mark.parametrize("claim", ["Infeasible", "primal infeasible", "PRIMAL_INFEASIBLE", "infeasible_inaccurate"])
 def test_a_claim_may_be_in_any_case_and_as_solvers_say_it(claim):
-    assert pc.verify(pc.QP(None, [1.0], [[1.0], [1.0]], [3.0, -np.inf], [np.inf, 2.0]), claim).status == "infeasible"
+    x = cp.Variable(name="x")
+    problem = cp.Problem(cp.Minimize(x), [x >= 3, x <= 2])
+    for given in (pc.QP(None, [1.0], [[1.0], [1.0]], [3.0, -np.inf], [np.inf, 2.0]), problem):
+        assert pc.verify(given, claim).status == "infeasible"
+    assert pc.verify(cp.Problem(cp.Minimize(x)), "Unbounded").status == "unbounded"
+
+
+def test_what_is_no_claim_is_told_what_may_be_claimed():
+    x = cp.Variable(name="x")
+    named = pc.QP(None, [1.0], [[1.0]], [3.0], [np.inf], names=(["x"], ["row"]))
+    for given in (pc.QP(None, [1.0], [[1.0]], [3.0], [np.inf]), named, cp.Problem(cp.Minimize(x), [x >= 3])):
+        with pytest.raises(pc.InputError, match="INF_OR_UNBD") as refused:
+            pc.verify(given, "INF_OR_UNBD")
+        assert "'infeasible' or 'unbounded'" in str(refused.value)
 
 
 @pytest.mark.parametrize("where", ["costs", "row"])
