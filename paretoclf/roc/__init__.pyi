@@ -5,6 +5,8 @@ from .area_curve import AreaCurve as AreaCurve
 from .clopper_pearson import ErrorRates as ErrorRates
 from .clopper_pearson import RateInterval as RateInterval
 from .clopper_pearson import rate_intervals as rate_intervals
+from .crossings import LabelChanges as LabelChanges
+from .crossings import label_changes as label_changes
 from .crossings import scores_at as scores_at
 from .curve import RocCurve as RocCurve
 from .curve import RocMixture as RocMixture

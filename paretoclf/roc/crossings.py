@@ -9,12 +9,16 @@ away from jumps.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from paretoclf.common.checks import Array, Index, Mask
+from paretoclf.common.checks import Array, Index, Mask, what_it_is
+from paretoclf.common.errors import InputError
+from paretoclf.common.tables import Tabular
 from paretoclf.roc.scores import PathScores
 
 #: Entries of a score matrix that are worked on at once: bounds the memory of temporaries to some tens of MB.
@@ -23,9 +27,9 @@ BLOCK = 1 << 20
 Found = tuple[Array, Array, npt.NDArray[np.intp], Mask]
 
 
-@dataclass(frozen=True, eq=False)
-class Crossings:
-    """Sign changes of m scores along a path, in no particular order.
+@dataclass(frozen=True, eq=False, repr=False)
+class LabelChanges(Tabular):
+    """Changes of the labels of m samples along a path, in no particular order; a table has them by t.
 
     Attributes
     ----------
@@ -45,22 +49,55 @@ class Crossings:
     sample: npt.NDArray[np.intp]
     up: Mask
 
+    def __repr__(self) -> str:
+        return f"LabelChanges({self.t.size} changes of {np.unique(self.sample).size} of {self.first.size} samples)"
 
-def crossings(scores: PathScores) -> Crossings:
-    """All sign changes of the scores: labels are +1 where the score is >= 0, on the open stretches between changes.
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        """One for each change, along the path; label is the one after it."""
+        for k in np.lexsort((self.sample, self.swept, self.t)).tolist():
+            sample, label = int(self.sample[k]), 1 if self.up[k] else -1
+            yield {"t": float(self.t[k]), "sample": sample, "label": label, "swept": float(self.swept[k])}
+
+
+def label_changes(scores: PathScores) -> LabelChanges:
+    """All t at which a sample's label changes: +1 where its score is >= 0, on the open stretches between changes.
 
     A score that only touches zero does not change its label. A score that stays at zero is labelled +1. There is at
     most one change for each sample, piece and jump, and one for each end of a piece.
 
+    Parameters
+    ----------
+    scores : PathScores
+        Scores of m samples along a path, ``path.scores(X)``.
+
+    Returns
+    -------
+    LabelChanges
+
+    Raises
+    ------
+    InputError
+        If it is anything else.
+
     Examples
     --------
-    >>> import numpy as np
-    >>> from paretoclf.roc.scores import PathScores
-    >>> from paretoclf.roc.crossings import crossings
-    >>> found = crossings(PathScores(np.array([0.0, 1.0]), np.array([[-1.0]]), np.array([[3.0]])))
-    >>> found.t, found.up
-    (array([0.25]), array([ True]))
+    >>> import paretoclf as pc
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1]
+    >>> path = pc.trace(pc.TwoCSVM(X, y), start=(1, 3), stop=(3, 1))
+    >>> scores = path.scores([[1.2], [2.9]])
+    >>> changes = pc.roc.label_changes(scores)
+    >>> changes
+    LabelChanges(2 changes of 2 of 2 samples)
+    >>> [(round(row["t"], 4), row["sample"], row["label"]) for row in changes.records()]
+    [(0.1954, 1, 1), (0.787, 0, 1)]
+
+    Between t = 0 and t = 0.5 the labels of so many samples differ:
+
+    >>> int(((scores(0.0) >= 0) != (scores(0.5) >= 0)).sum())
+    1
     """
+    if not isinstance(scores, PathScores):
+        raise InputError(f"scores must be PathScores, as path.scores(X) returns them, got {what_it_is(scores)}")
     m, k = scores.start.shape
     width = max(1, BLOCK // max(m, 1))
     found: list[Found] = []
@@ -69,7 +106,7 @@ def crossings(scores: PathScores) -> Crossings:
         found += _in_pieces(scores, low, high)
         found += _at_breakpoints(scores, low, min(high, k - 1))
     t, swept, sample, up = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    return Crossings(just_after(scores.start[:, 0], scores.end[:, 0]), t, swept, sample, up)
+    return LabelChanges(just_after(scores.start[:, 0], scores.end[:, 0]), t, swept, sample, up)
 
 
 def scores_at(scores: PathScores, t: Array | float, swept: Array | float = 1.0) -> Array:

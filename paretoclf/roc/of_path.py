@@ -20,7 +20,7 @@ from paretoclf.common.errors import InputError
 from paretoclf.common.threads import count, one_thread
 from paretoclf.problem.costs import Costs, SampleCosts
 from paretoclf.problem.lines import lines_of
-from paretoclf.roc.crossings import BLOCK, Crossings, crossings, scores_at
+from paretoclf.roc.crossings import BLOCK, LabelChanges, label_changes, scores_at
 from paretoclf.roc.curve import RocCurve
 from paretoclf.roc.grid import grid_errors
 from paretoclf.roc.labelled_scores import scores_and_labels, signs_of
@@ -355,7 +355,7 @@ def _followed_by_less(ordered: Array, rounding: Array) -> Mask:
 
 def _asymmetry(folds: list[PathScores], labels: list[Array]) -> RocCurve:
     """Curve of the states between consecutive sign changes, pooled over the folds."""
-    found = [crossings(fold) for fold in folds]
+    found = [label_changes(fold) for fold in folds]
     n_plus = sum(int(np.count_nonzero(y > 0)) for y in labels)
     n_minus = sum(len(y) for y in labels) - n_plus
     first_positive = np.concatenate([each.first for each in found])
@@ -381,7 +381,7 @@ def _asymmetry(folds: list[PathScores], labels: list[Array]) -> RocCurve:
     return RocCurve(fp / n_minus, tp / n_plus, n_plus, n_minus, "asymmetry", shift=shift, t=t, swept=swept)
 
 
-def _pooled_steps(found: list[Crossings], labels: list[Array]) -> tuple[Array, Array, Array, Array]:
+def _pooled_steps(found: list[LabelChanges], labels: list[Array]) -> tuple[Array, Array, Array, Array]:
     """Positions (t, swept) of the sign changes of all folds, in order, each once; changes of the two counts there."""
     steps = [_steps(each, y) for each, y in zip(found, labels, strict=True)]
     t, swept, more_fp, more_tp = (np.concatenate(part) for part in zip(*steps, strict=True))
@@ -395,7 +395,7 @@ def _pooled_steps(found: list[Crossings], labels: list[Array]) -> tuple[Array, A
     return t[begins], swept[begins], sums[0], sums[1]
 
 
-def _steps(found: Crossings, y: Array) -> tuple[Array, Array, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _steps(found: LabelChanges, y: Array) -> tuple[Array, Array, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Positions of the sign changes, and the changes of the two counts there."""
     step = np.where(found.up, 1, -1)
     positive = y[found.sample] > 0

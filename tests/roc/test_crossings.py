@@ -5,15 +5,42 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import paretoclf as pc
 from paretoclf.roc import of_path as of_path_module
-from paretoclf.roc.crossings import crossings, scores_at
+from paretoclf.roc.crossings import label_changes, scores_at
 from paretoclf.roc.of_path import roc_of_scores
 from tests.roc.test_curve import exhaustive_hull, path_scores, random_labels, random_scores
 
 
 def test_first_labels_are_those_just_after_the_start():
-    found = crossings(path_scores([0, 1], [[0], [0], [0], [1]], [[-1], [1], [0], [1]]))
+    found = label_changes(path_scores([0, 1], [[0], [0], [0], [1]], [[-1], [1], [0], [1]]))
     assert found.first.tolist() == [False, True, True, True]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_table_of_changes_leads_to_the_labels_at_every_t(seed):
+    """Begin with the first labels and change one sample a row: these are the labels that scores have there."""
+    scores = random_scores(np.random.default_rng(seed), 12, 5, whole=False, jumps=1.0)
+    found = pc.roc.label_changes(scores)
+    table = found.records()
+    assert [row["t"] for row in table] == sorted(row["t"] for row in table)
+    labels, passed = found.first.copy(), 0
+    for t in np.linspace(0, 1, 997)[1:-1]:
+        while passed < len(table) and table[passed]["t"] <= t:
+            row = table[passed]
+            assert labels[row["sample"]] == (row["label"] < 0)
+            labels[row["sample"]] = row["label"] > 0
+            passed += 1
+        assert np.array_equal(labels, scores(t) >= 0)
+    assert 0 < len({row["sample"] for row in table}) <= 12
+    assert repr(found) == f"LabelChanges({len(table)} changes of {np.unique(found.sample).size} of 12 samples)"
+
+
+def test_changes_are_of_scores():
+    with pytest.raises(
+        pc.InputError, match=r"scores must be PathScores, as path\.scores\(X\) returns them, got an array"
+    ):
+        pc.roc.label_changes(np.zeros(3))
 
 
 @pytest.mark.parametrize("n_folds", [1, 2])

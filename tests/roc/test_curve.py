@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from paretoclf.common.errors import InputError
 from paretoclf.plotting import RocDisplay
 from paretoclf.problem.costs import Costs
-from paretoclf.roc.crossings import crossings
+from paretoclf.roc.crossings import label_changes
 from paretoclf.roc.curve import RocCurve
 from paretoclf.roc.scores import PathScores
 from paretoclf.tuning import ExpectedCost, Minimax, NeymanPearson, NeymanPearsonScore
@@ -159,7 +159,7 @@ def test_bad_selections_are_refused(costs, prior, words):
 
 
 def found_of(scores):
-    c = crossings(scores)
+    c = label_changes(scores)
     order = np.lexsort((c.swept, c.t))
     return [(c.t[j], c.swept[j], bool(c.up[j])) for j in order]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from paretoclf.common.checks import Array, Index, Mask
 from paretoclf.roc.counts import area_of_counts
-from paretoclf.roc.crossings import crossings
+from paretoclf.roc.crossings import label_changes
 from paretoclf.roc.scores import PathScores
 
 
@@ -96,7 +96,7 @@ def held_out(scores: PathScores, y: Array, test: Index) -> HeldOut:
     >>> held_out(scores, np.array([-1.0, 1.0]), np.array([4, 7])).rates()
     (array([1., 1., 0.]), array([0., 1., 1.]))
     """
-    found = crossings(scores)
+    found = label_changes(scores)
     order = np.lexsort((found.swept, found.t))
     t, swept = found.t[order], found.swept[order]
     sample = found.sample[order].astype(np.int64)

@@ -17,7 +17,7 @@ import paretoclf as pc
 from paretoclf.common.errors import HomogeneousWarning
 from paretoclf.common.tolerances import CERTIFY
 from paretoclf.path.svm_lines.svm_path import check_certificates
-from paretoclf.roc.crossings import crossings
+from paretoclf.roc.crossings import label_changes
 from paretoclf.roc.scores import PathScores
 from tests.oracles.box_problems import Problem
 
@@ -418,7 +418,7 @@ def test_a_label_need_not_be_monotone_in_tau():
     found, scores = path.conditional_probability(new), path.scores(new)
     assert found.crossings.max() >= 3
     i = int(np.argmax(found.crossings))
-    at = np.sort((ours := crossings(scores)).t[ours.sample == i])
+    at = np.sort((ours := label_changes(scores)).t[ours.sample == i])
     middles = 0.5 * (np.concatenate([[0.0], at]) + np.concatenate([at, [1.0]]))
     labels = np.array([path.at(t).classifier.predict(new[[i]])[0] for t in middles])
     assert (labels[1:] != labels[:-1]).all()
