@@ -73,8 +73,10 @@ def _samples(args: argparse.Namespace, model: TableClassifier) -> tuple[Array, l
     try:
         X, rows = read_samples(f"{file}", names, table, model.recipe, **how)
     except ColumnsError as error:
-        if not error.ways and _is_read(names, table, model, {**how, "unseen": "drop"}):
-            error.ways = {"unseen": "drop"}
+        both = {"missing": "median", "unseen": "drop"}
+        offered = [{"unseen": "drop"}, *([both] if args.missing is None else [])]
+        readable = [ways for ways in offered if not error.ways and _is_read(names, table, model, {**how, **ways})]
+        error.ways = readable[0] if readable else error.ways
         raise InputError(with_flags(error)) from None
     if args.label is None:
         return X, rows, None

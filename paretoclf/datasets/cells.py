@@ -377,9 +377,12 @@ def _wrong(
     found = []
     for each in read:
         categories = (known or {}).get(each.name)
-        bad = each.wrong if categories is None else each.unseen(categories)
         refused = whole or (known is None and each.absent.all())  # there is nothing to fill with
-        found += _first(rows, each, bad | (each.absent & refused), "value", categories)
+        if categories is None:
+            found += _first(rows, each, each.wrong | (each.absent & refused), "value")
+            continue
+        found += _first(rows, each, each.unseen(categories), "value", categories)
+        found += _first(rows, each, each.absent & refused, "value")  # which another treatment reads
     return found
 
 

@@ -147,10 +147,18 @@ def test_a_category_that_training_had_not_is_left_out_or_the_most_frequent_one(m
     new.write_text("\n".join(rows).replace("Lima", frequent).replace("Quito", frequent) + "\n")
     assert main(ask) == 0
     assert filled == list(csv.reader(io.StringIO(capsys.readouterr().out)))[1:]
-    new.write_text("age;city;noise\n;Rome;1\n30;Lima;1\n")  # two cells at fault: no flag alone reads the file
+    for text in ("\n;Rome;1\n30;Lima;1\n", "\n30;Lima;1\n30;;1\n"):  # two cells at fault: no flag alone reads the file
+        new.write_text(f"age;city;noise{text}")
+        assert main(ask) == 2
+        said = capsys.readouterr().err.strip()
+        assert "the value must be one of 'Bonn', 'Oslo', 'Rome', got 'Lima'" in said
+        assert "the value is missing, got ''" in said
+        assert said.endswith("ready: --missing median --unseen drop")
+        assert main([*ask, *shlex.split(said.partition("ready: ")[2])]) == 0
+        assert len(capsys.readouterr().out.splitlines()) == 2
+    new.write_text("age;city;noise\n30;Lima;1\nx;Rome;1\n")
     assert main(ask) == 2
     assert "ready" not in capsys.readouterr().err
-    assert main([*ask, "--missing", "median", "--unseen", "drop"]) == 0
 
 
 def test_a_model_keeps_the_decimal_comma(tmp_path, capsys):
