@@ -240,12 +240,14 @@ EXPORT = """\
 Write a saved path as a table that anybody reads, after it was proved again: a row for each breakpoint, with the
 parameters, the optimal value, its slopes on both sides, every variable and every multiplier by its name, and what
 changes there; two rows where one of them jumps. Between two rows of a program's path all of them but the value and its
-slopes move along straight lines."""
+slopes move along straight lines. With --at the rows are those of the optima that are asked for: of a linear classifier
+w and b, for samples as it was traced on them (trace scales them, unless --no-standardize)."""
 
 EXPORT_EXAMPLES = """\
 examples:
   paretoclf trace model.mps --move rhs:CAP1=100..300 --out traced
   paretoclf export traced/path.npz --csv path.csv
+  paretoclf export traced/path.npz --at rhs:CAP1=150 --at 0.5 --csv two.csv
   paretoclf export traced/path.npz --json > path.json"""
 
 #: How numbers of a program are called.
@@ -374,6 +376,8 @@ def _prove_to(output: argparse._ArgumentGroup) -> None:
 
 def _export(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH.npz", help="a saved path")
+    text = "the optimum here alone: at this t, or where a number that moves has this value; may be repeated"
+    parser.add_argument("--at", action="append", metavar="[NAME=]VALUE", help=text)
     _csv(_output(parser))
 
 

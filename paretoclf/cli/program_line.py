@@ -10,9 +10,10 @@ import paretoclf as pc
 from paretoclf.cli.files import staged, to_json
 from paretoclf.cli.moves import head_of, read_line, read_qp
 from paretoclf.cli.table_files import text_table, write_csv
+from paretoclf.common.checks import number_from_text
 from paretoclf.common.errors import InputError
 from paretoclf.path.base.path import OnSegments
-from paretoclf.path.base.point_rows import SLOPES, point_rows
+from paretoclf.path.base.point_rows import EVENTS, SLOPES, point_rows
 from paretoclf.path.programs.problem_path import ProblemPath
 
 
@@ -74,11 +75,41 @@ def export_path(args: argparse.Namespace) -> int:
     if not isinstance(path, OnSegments):
         remedy = ": to_frame() in Python and plane --csv write its table" if hasattr(path, "to_frame") else ""
         raise InputError(f"PATH must be a saved path, got {args.path} with a {type(path).__name__}{remedy}")
-    rows = list(point_rows(path))
+    rows = list(point_rows(path, None, *(_place(path, where) for where in args.at or ())))
     if args.csv is not None:
         write_csv(args.csv, rows)
     if args.json:
         print(to_json(report(path, args.path, rows)))
     elif args.csv is None:
-        print(text(path, rows, f"{args.path}: {path!r}", []))
+        head = f"{args.path}: {path!r}"
+        print(text_of_points(path, rows, head) if args.at else text(path, rows, head, []))
     return 0
+
+
+def text_of_points(path: Any, rows: list[dict[str, Any]], head: str) -> str:
+    """Text of some optima, for people: a column for each of them, a row for each number; then the proof of the path."""
+    names = [f"optimum {k}" for k in range(1, len(rows) + 1)] if len(rows) > 1 else ["optimum"]
+    table, zeros = [], 0
+    for number in rows[0]:
+        found = [row.get(number) for row in rows]
+        if number == EVENTS:
+            continue
+        if any(found) or number in path._row(0.0):
+            table.append({"": number, **dict(zip(names, found, strict=True))})
+        else:
+            zeros += sum(each == 0.0 for each in found[:1])
+    left_out = [f"{zeros} more {'is' if zeros == 1 else 'are'} 0"] if zeros else []
+    return "\n".join([head, text_table(table, ["", *names]), *left_out, path.proof.explain()])
+
+
+def _place(path: OnSegments, where: str) -> float:
+    """Return the t that ``--at`` says: itself, or where one number that moves has a value."""
+    name, _, said = where.rpartition("=")
+    try:
+        value = number_from_text(said)
+    except ValueError:
+        raise InputError(f"--at must be a t or NAME=VALUE, as 0.5 or {path.axis[0]}=0.5, got {where!r:.100}") from None
+    try:
+        return path._where(None, {name: value}) if name else path._where(value, {})
+    except InputError as error:
+        raise InputError(f"--at {where}: {error}") from None

@@ -7,6 +7,7 @@ import gzip
 import json
 
 import pytest
+from sklearn.svm import SVC
 
 import paretoclf as pc
 from paretoclf.cli import main
@@ -147,6 +148,44 @@ def test_a_path_of_costs_is_exported_too(tmp_path, capsys):
     rows = json.loads(capsys.readouterr().out)["breakpoints"]
     assert [row["value"] for row in rows] == [path.value(row["t"]) for row in rows]
     assert rows[-1]["w[0]"] == pytest.approx(path.at(1.0).classifier.w[0])
+
+
+def test_the_model_at_one_cost_is_exported(tmp_path, capsys):
+    """The row is the machine that scikit-learn fits at these costs."""
+    X, y = [[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1]
+    pc.trace(pc.TwoCSVM(X, y), start=(0.1, 1), stop=(1, 0.1)).save(tmp_path / "svm.npz")
+    ask = ["export", str(tmp_path / "svm.npz"), "--at", "C_plus=0.7", "--at", "0"]
+    assert main([*ask, "--csv", str(tmp_path / "models.csv")]) == 0
+    for row in csv.DictReader((tmp_path / "models.csv").read_text().splitlines()):
+        cost = {1: float(row["C_plus"]), -1: float(row["C_minus"])}
+        fitted = SVC(kernel="linear", C=1.0, class_weight=cost, tol=1e-12).fit(X, y)
+        assert [float(row["w[0]"]), float(row["b"])] == pytest.approx([*fitted.coef_[0], *fitted.intercept_])
+    assert float(row["t"]) == 0.0
+    assert main(ask) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[1].split() == ["optimum", "1", "optimum", "2"]
+    assert said[3].split() == ["C_plus", "0.7", "0.1"]
+    for wrong, told in (
+        ("x", "--at must be a t or NAME=VALUE, as 0.5 or t=0.5, got 'x'"),
+        ("C=1", "--at C=1: one of t, C_plus, C_minus must be given, got C"),
+        ("C_plus=3", "--at C_plus=3: C_plus must lie between 0.1 and 1, got 3.0"),
+    ):
+        assert main(["export", str(tmp_path / "svm.npz"), "--at", wrong]) == 2
+        assert told in capsys.readouterr().err
+
+
+def test_the_plan_at_one_number_has_two_columns_where_a_price_jumps(run, capsys):
+    assert run("goods.mps", "--move", "rhs:BUDGET=2..12", "--out", "o")[0] == 0
+    path = pc.load("o/path.npz")
+    inner = float(path.breakpoints[2])
+    assert main(["export", "o/path.npz", "--at", "rhs:BUDGET=3.5", "--json"]) == 0
+    [row] = json.loads(capsys.readouterr().out)["breakpoints"]
+    there = path.at(**{"rhs:BUDGET": 3.5})
+    assert {name: row[name] for name in there.variables} == there.variables
+    assert main(["export", "o/path.npz", "--at", repr(inner), "--json"]) == 0
+    both = json.loads(capsys.readouterr().out)["breakpoints"]
+    assert len(both) == 2
+    assert both[0]["BUDGET"] != both[1]["BUDGET"]
 
 
 def test_a_certificate_is_compared_with_the_model(run, capsys):

@@ -22,9 +22,11 @@ _ROUNDED = 1e-9
 
 
 def point_rows(
-    path: OnSegments, bounds_at: Callable[[float], tuple[float, float]] | None = None
+    path: OnSegments, bounds_at: Callable[[float], tuple[float, float]] | None = None, *at: float
 ) -> Iterator[dict[str, Any]]:
     """Write a row for each breakpoint: the numbers that move, the value, variables, multipliers, and what changes.
+
+    Or for each t in ``at``.
 
     ``slope left`` and ``slope right`` are the rates of the optimal value on both sides, towards smaller and towards
     larger t: for a unit of the number that moves, its shadow price, where it moves alone, and else for a unit of t. At
@@ -47,18 +49,19 @@ def point_rows(
     >>> [(row["a"], row["value"], row["x[0]"]) for row in point_rows(pc.trace(qp, start={"a": -1}, stop={"a": 1}))]
     [(-1.0, 0.0, 0.0), (0.0, 0.0, 0.0), (1.0, 0.5, 1.0)]
     """
-    alone = path.axis[0] if path.axis[0] in path._moving else None
+    axis, *_ = path.axis
+    alone = axis if axis in path._moving else None
     changes = dict[float, list[str]]()
     for event in path.events:
-        changes.setdefault(float(event.t), []).append(event.said)
+        changes.setdefault(event.t, []).append(event.said)
     named = {"x": path.variables} if bounds_at else {"x": path.variables, "row": path.duals}
-    for t in path.breakpoints.tolist():
+    for t in at or path.breakpoints.tolist():
         if bounds_at is None:
             known = {"value": path.value(t), **_slopes(path, t, alone)}
         else:
             known = dict(zip(("lower", "upper"), bounds_at(t), strict=True))
         first = {**path._row(t), **known}
-        taken = frozenset({*first, EVENTS})
+        taken = {*first, EVENTS}
         right, share = path._locate(t)
         both = [_numbers(path, (right, share.after, t), named, taken)]
         before = int(path.t.searchsorted(t)) - 1
