@@ -46,7 +46,7 @@ def plane(
     certify: bool = True,
     progress: bool | None = None,
     n_jobs: int | None = None,
-    eps: None = None,
+    **others: Any,
 ) -> CostPlane | ProblemMap:
     """Map every optimal classifier, or optimum of a quadratic or linear program, on a rectangle of two parameters.
 
@@ -70,8 +70,8 @@ def plane(
     n_jobs : int, optional
         Where ``ranges`` is a mapping: processes at work, as for joblib, on eight strips of the rectangle. The result
         does not depend on how many; beside that of a map in one it may differ by rounding.
-    eps : None
-        Maps are exact: refused with what to do instead.
+    **others
+        Refused with what to do instead: parameters of a problem stand in ``ranges``, and maps are exact, without eps.
 
     Returns
     -------
@@ -113,10 +113,17 @@ def plane(
     >>> found.at(lam=0.5, level=2).variables["w"].round(9).tolist(), found.proof.passes()
     ([2.0, -0.5], True)
     """
+    eps = others.pop("eps", None)
     if eps is not None:
         raise InputError(
             f"eps must be left out, got {eps!r:.100}: maps are exact, and there is none within eps. Trace along lines, "
             "trace(problem, start, stop, eps=...), or use sweep"
+        )
+    if others:
+        name, value = next(iter(others.items()))
+        raise InputError(
+            f"{name} is no argument of plane: two parameters of a problem stand in one mapping, as plane(problem, "
+            f"{{{name!r}: {value!r:.100}, ...}}), and the costs of a TwoCSVM are C_plus and C_minus"
         )
     if isinstance(ranges, Mapping):
         for name, value in (("C_plus", C_plus), ("C_minus", C_minus)):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.common.checks import Array
+from paretoclf.common.checks import Array, check_one
 from paretoclf.common.tables import SHOWN, Tabular, listing
 from paretoclf.common.tolerances import AGREE_OBJECTIVE
 from paretoclf.problem.shares import Shares
@@ -128,14 +128,13 @@ class PriceAlong:
 
     def __call__(self, t: float) -> Any:
         """Price at t; at a breakpoint where it jumps, that to the right."""
-        ends = self.t[1::2]
-        segment = int(ends.searchsorted(t + self.least, "right"))
-        first = 2 * min(segment, ends.size - 1)
+        t = check_one(t, "t")
+        first = 2 * self.t[1:-1:2].searchsorted(t + self.least, "right")
         start, end = self.t[first : first + 2]
         nearest = min(max(t, start), end)
         share = Shares.of(nearest, start, end).whole
-        found = share.between(self.price[first], self.price[first + 1])
-        return float(found) if np.ndim(found) == 0 else found
+        found = share.between(*self.price[first : first + 2])
+        return found if np.ndim(found) else float(found)
 
     def __repr__(self) -> str:
         low, high = self.price.min(), self.price.max()

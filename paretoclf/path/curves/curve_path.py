@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 import numpy as np
 
-from paretoclf.common.checks import Array, Mask, check_share
+from paretoclf.common.checks import Array, Mask, check_one, check_share
 from paretoclf.common.errors import InputError
 from paretoclf.common.files import AnyFile
 from paretoclf.path.base.path import Rates
@@ -110,7 +110,7 @@ class CurvePrice(PriceAlong):
     def __call__(self, t: float) -> Any:
         """Price at t; at an end of a piece where it jumps, that to the right."""
         path = self.path
-        j, share = path._locate(float(np.clip(t, 0.0, 1.0)))
+        j, share = path._locate(float(np.clip(check_one(t, "t"), 0.0, 1.0)))
         found = path.program.multipliers[self.constraint].of(path._multipliers(j, share))
         return float(found) if np.ndim(found) == 0 else found
 

@@ -57,6 +57,20 @@ def test_a_t_next_to_a_breakpoint_is_taken_for_it():
     assert near(0.5 - 1e-8) == pytest.approx(2.0)
 
 
+@pytest.mark.parametrize(
+    ("t", "message"),
+    [
+        (np.array([0.1, 0.5]), "t must be one number, got 2 of them: take one at a time"),
+        ([0.1, 0.2], "t must be one number, got 2 of them"),
+        ("a", "t must be a number, got 'a'"),
+        (None, "t must be a number, got None"),
+    ],
+)
+def test_a_price_is_asked_at_one_number(t, message):
+    with pytest.raises(pc.InputError, match=message):
+        PriceAlong("row", T, PRICE)(t)
+
+
 def test_prices_of_a_constraint_of_several_rows_are_an_array():
     price = PriceAlong("rows", T, np.stack([PRICE, -2 * PRICE], axis=1))
     np.testing.assert_allclose(price(0.25), [1.0, -2.0])

@@ -96,6 +96,8 @@ def test_prices_are_read_from_the_polynomials():
     price = path.shadow_price("budget")
     for t in (0.0, 0.3141, 1.0):
         assert price(t) == pytest.approx(path.at(t).duals["budget"], abs=1e-13)
+    with pytest.raises(pc.InputError, match="t must be one number, got 2 of them: take one at a time"):
+        price(np.array([0.1, 0.5]))
     assert price.t.size == price.price.size
     between = np.interp(0.3141, price.t, price.price)
     assert between == pytest.approx(price(0.3141), rel=1e-3)

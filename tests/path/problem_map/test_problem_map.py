@@ -518,6 +518,12 @@ def test_bad_input():
     refused("parameters of the problem, or their names, for keys, got 'e'", problem, {"e": (0, 1), b: (0, 1)})
     refused("ranges must have parameters of the problem", problem, {cp.Parameter(name="d"): (0, 1), b: (0, 1)})
     refused("C_minus must be left out", problem, {a: (0, 1), b: (0, 1)}, C_minus=(0, 1))
+    refused(
+        r"a is no argument of plane: two parameters .* stand in one mapping, as plane\(problem, \{'a': \(0, 10\)",
+        problem,
+        None,
+        a=(0, 10),
+    )
     refused("must be a formulation", "problem", {a: (0, 1), b: (0, 1)})
     refused("must map two parameters", problem, {})
     matrix = cp.Problem(cp.Minimize(a * cp.sum_squares(x) + b * x[0]), [x >= 1])
