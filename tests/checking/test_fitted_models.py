@@ -331,6 +331,29 @@ def test_a_solution_that_keeps_its_own_rule_is_optimal_as_its_tol_asks():
     assert both.passes()
 
 
+@pytest.mark.parametrize("machine", [SVC(kernel="linear", C=50.0), SVC(C=1e3)])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_machine_that_is_off_is_told_by_how_much_it_is_above_the_optimum(machine, monkeypatch):
+    """Its own multipliers bound the optimum badly; the optimum here is that of the dual, by Clarabel."""
+    fit, signs = clone(machine).set_params(max_iter=10).fit(A, SICK), np.where(SICK == "sick", 1.0, -1.0)
+    coef, K = np.zeros(N), kernel(fit)
+    coef[fit.support_] = fit.dual_coef_[0]
+    mine = 0.5 * coef @ K @ coef + fit.C * np.maximum(0, 1 - signs * fit.decision_function(A)).sum()
+    z = cp.Variable(N)
+    box = [cp.multiply(signs, z) >= 0, cp.multiply(signs, z) <= fit.C, cp.sum(z) == 0]
+    least = -optimum(cp.quad_form(z, cp.psd_wrap(K)) / 2 - signs @ z, box)
+    said = pc.verify(A, SICK, fit)[0].explain()
+    value, excess, share = re.search(
+        r"The optimal value is (\S+), found by solving: that of the model is larger by (\S+), (\S+) % of it", said
+    ).groups()
+    assert float(value) == pytest.approx(least, rel=1e-8)
+    assert float(excess) == pytest.approx(mine - least, rel=1e-3)
+    assert float(share) == pytest.approx(100 * (mine - least) / least, rel=1e-2)
+    monkeypatch.setattr("paretoclf.checking.fitted_models.SOON", N - 1)
+    monkeypatch.setattr("paretoclf.checking.fitted_models.SOON_IF_LINEAR", N - 1)
+    assert "found by solving" not in pc.verify(A, SICK, fit)[0].explain()
+
+
 def test_a_rule_that_is_kept_says_nothing_where_nothing_bounds_the_value():
     """By how much the value can be off was infinite, and could not be written."""
     fitted = LogisticRegression().fit(A, SICK)

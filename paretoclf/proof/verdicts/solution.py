@@ -63,7 +63,10 @@ class Solution(Tabular):
 
     @property
     def alpha(self) -> Array:
-        """Multipliers of the margin constraints, shape (n,)."""
+        """Multipliers of the margin constraints, shape (n,), as they were judged.
+
+        The formulations of samples that stand here put those that a solver left outside their box at its end first.
+        """
         found = self.evidence.alpha
         return np.asarray(self._number("alpha") if found is None else found)
 
