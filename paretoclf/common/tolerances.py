@@ -184,6 +184,7 @@ SETUP_DRIFT = 1e2
 
 #: Path: where all multipliers of a piece are this close to a bound, relative to their caps, its intercept is one of an
 #: interval. One that is a little off its bound pins the intercept down, and misses complementarity by what it is off.
+#: One that comes to a bound where a segment ends is this close to it, relative to the largest (measured: up to 8e-13).
 AT_BOUND = 1e-12
 
 #: What the tracker may be wrong by in a margin, absolute, before it goes on in twice the precision. Where as much of

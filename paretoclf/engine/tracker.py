@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from paretoclf.common.errors import DegeneratePathError, StoppedError
 from paretoclf.common.tolerances import AT_BOUND, END_OF_LINE, ONE_COLUMN
 from paretoclf.engine import _core
 from paretoclf.engine.segments import Line, LineEnds, Log, ManyLines, OnBasis, most_exchanges
-from paretoclf.engine.sets import LABELS, LEFT, MARGIN, OUT, sets_of
+from paretoclf.engine.sets import LABELS, LEFT, MARGIN, OUT, RIGHT, sets_of
 from paretoclf.problem.operator import Features, Matrix
 from paretoclf.problem.operator.signed import Signed
 from paretoclf.problem.parametric_qp import LOWER, ParametricQP
@@ -443,11 +444,43 @@ def _trace_of(tracker: CoreTracker, problem: ParametricQP, status: str) -> Trace
     n, rows = problem.n, problem.items - problem.n
     long = np.flatnonzero((log.t[1] > log.t[0]) | (log.segments == 1))
     t = np.append(log.t[0, long[:1]], log.t[1, long])
+    log = _with_exact_events(log, long, t, problem.upper[:, :n])
     ptr, place, number = _numbers_of(log, long, n, rows)
     first, changes = _labels_of(log, long, n, rows)
     begin = 2 * np.arange(long.size)  # each segment has two points of its own
     path = Piecewise(problem, t, begin, first, changes, ptr, place, number, stationary=True)
     return Trace(path, status, None, exchanges)
+
+
+def _with_exact_events(log: Log, long: Index, t: Array, caps: Array) -> Log:
+    """The log, with multipliers that come to a bound, or leave it, at this bound: as computed they miss it by rounding.
+
+    ``t`` are the ends of the segments ``long``, and ``caps`` (2, n) those at t = 0 and 1.
+    """
+    before, sample, old, new = log.changes
+    point = np.searchsorted(long, before)  # where it is, among these ends
+    side = np.where(old == MARGIN, new, old)
+    first, last = caps[:, sample]
+    cap = (1.0 - t[point]) * first + t[point] * last
+    bound = np.where(side == LEFT, cap, 0.0)
+    known = (side == LEFT) | (side == RIGHT)
+    leaves, comes = known & (point < long.size), known & (point > 0)
+    a0 = _put_at(log, log.a0, long[point[leaves]], sample[leaves], bound[leaves])
+    a1 = _put_at(log, log.a1, long[point[comes] - 1], sample[comes], bound[comes])
+    return replace(log, a0=a0, a1=a1)
+
+
+def _put_at(log: Log, multipliers: Array, segment: Index, sample: Index, bound: Array) -> Array:
+    """Multipliers at one end of segments; those of samples on some of these are at a bound that they are next to."""
+    n, of_entry = log.state.size, np.repeat(np.arange(log.segments), np.diff(log.ptr))
+    _, entry, event = np.intersect1d(of_entry * n + log.index, segment * n + sample, return_indices=True)
+    largest = np.zeros(log.segments)
+    np.maximum.at(largest, of_entry, np.abs(multipliers))
+    missed = np.abs(multipliers[entry] - bound[event])
+    near = missed <= AT_BOUND * largest[of_entry[entry]]
+    found = multipliers.copy()
+    found[entry[near]] = bound[event[near]]
+    return found
 
 
 def _numbers_of(log: Log, long: Index, n: int, rows: int) -> tuple[Index, Index, Array]:

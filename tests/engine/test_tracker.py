@@ -12,10 +12,14 @@ import numpy as np
 import pytest
 
 import paretoclf as pc
+from paretoclf.engine.general import follow
 from paretoclf.engine.segments import Line
 from paretoclf.engine.sets import LEFT
 from paretoclf.problem.costs import SampleCosts
+from paretoclf.problem.parametric_qp import INSIDE, LOWER
+from paretoclf.proof import prove
 from tests.oracles.box_problems import Problem, line, ray, trace
+from tests.oracles.item_paths import box
 
 pytest.importorskip("paretoclf.engine._core", reason="built without a C++ compiler")
 
@@ -154,3 +158,22 @@ def test_a_line_that_goes_nowhere_is_one_point_and_says_so(costs):
     assert path.value(0.0) == path.value(0.5) == path.value(1.0)
     if isinstance(costs, tuple):
         assert path.value(0.3) == pytest.approx(svm.solve(*costs).value, rel=1e-9)
+
+
+@pytest.mark.parametrize("kernel", [None, pc.RBF(1.5)], ids=["features", "kernel"])
+def test_where_a_multiplier_comes_to_a_bound_or_leaves_it_it_is_there(kernel):
+    """A bound was missed by 1e-14, and whether the path of 250 samples was proved hung on the sums of the processor."""
+    problem = box(kernel, n=250)
+    path = follow(problem, progress=False).path
+    n, t, labels = problem.n, path.t, path.labels()
+    values, events = path.spread()[0], 0
+    for j in range(path.segments - 1):
+        cap = (1 - t[j + 1]) * problem.upper[0] + t[j + 1] * problem.upper[1]
+        for own, other, x in ((j, j + 1, values[j, 1]), (j + 1, j, values[j + 1, 0])):
+            for i in np.flatnonzero((labels[own, :n] == INSIDE) & (labels[other, :n] != INSIDE)):
+                assert x[i] == pytest.approx(0.0 if labels[other, i] == LOWER else cap[i], rel=1e-15, abs=0.0)
+                events += 1
+    assert events > 500
+    proof = prove(problem, path)
+    assert proof.passes()
+    assert proof.residuals["rows"].max() < 1e-12
