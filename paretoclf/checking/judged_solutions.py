@@ -105,7 +105,7 @@ class Verification(Certified):
         """The verdict on solution k with its reason: the error of its value, or the condition and the sample."""
         certificate = self.certificates[k]
         if k in self.kept:
-            return self.kept[k].verdict(rounded_up(certificate.gap))
+            return self.kept[k].verdict(at_most(certificate))
         outside = self.hint and outside_box(certificate) > max(self.tol, LOOSE)
         return verdict_of(certificate, self.tol) + (f", {self.hint}" if outside else "")
 
@@ -164,6 +164,11 @@ class Verification(Certified):
                 explained = first.certificate.explain(self.tol)
                 lines.append(f"first {name}: from #{first.first} to #{first.last}{where}: {explained}")
         return lines
+
+
+def at_most(certificate: Certificate) -> str:
+    """Say by how much a value is off at most, and what that is relative to."""
+    return f"{rounded_up(certificate.gap)} of {certificate.scale:.3g}"
 
 
 def verdict_of(certificate: Certificate, tol: float) -> str:

@@ -79,7 +79,7 @@ class Kept:
         return (
             f"LIBSVM stops at the largest violation of a margin, not at a gap: it is {self.violation:.4g}, and its tol "
             f"allows {self.tol:g}{single}. So the solution is optimal as its tol asks, and not optimal to "
-            f"{CERTIFY:.0e}: the value is off by at most {off_by} of itself."
+            f"{CERTIFY:.0e}: the value is off by at most {off_by}."
         )
 
 

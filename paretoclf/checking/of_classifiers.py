@@ -7,11 +7,10 @@ from typing import Any
 
 from paretoclf.checking.between import Stretch, stretches
 from paretoclf.checking.given import Given, one_problem, read_given
-from paretoclf.checking.judged_solutions import Verification
+from paretoclf.checking.judged_solutions import Verification, at_most
 from paretoclf.checking.libsvm import Kept
 from paretoclf.checking.rows import Row
 from paretoclf.common.errors import InputError
-from paretoclf.common.tables import rounded_up
 from paretoclf.proof.verdicts.certificate import Certificate
 
 
@@ -43,7 +42,7 @@ def judge_rows(read: Given, chosen: float | None, between: bool) -> Verification
             promise = row.stop.kept(formulation, row, certificate)
             if promise is not None and promise.holds:
                 promises[k] = promise
-                notes.append(promise.explain(rounded_up(certificate.gap)))
+                notes.append(promise.explain(at_most(certificate)))
         first = formulation if first is None else first
         if between and not one_problem(first, formulation):
             raise InputError(f"between must be False: solutions[{k}] is of another problem than solutions[0]")

@@ -52,7 +52,7 @@ class RuleKept:
         return (
             f"scikit-learn stops at {self.rule}, whatever the value is: it is {self.found:.4g}, and its tol of "
             f"{self.tol:g} allows {self.allowed:.4g}. So the solution is optimal as its tol asks, and not optimal to "
-            f"{CERTIFY:.0e}: the value is off by at most {off_by} of itself."
+            f"{CERTIFY:.0e}: the value is off by at most {off_by}."
         )
 
 

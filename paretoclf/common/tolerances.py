@@ -178,6 +178,9 @@ SOLVER_REFERENCE = 1e-12
 #: Tried before `SOLVER_FAST` where Clarabel makes no progress at `SOLVER_REFERENCE` and its data cannot be rescaled.
 SOLVER_MIDDLE = 1e-10
 
+#: Where no side of a program is larger than this it is solved in another unit: accuracies of solvers are absolute.
+SMALL_SIDES = 1e-3
+
 #: A compiled solver is set up anew when the largest entry of q leaves [1/this, this] times its value at setup:
 #: its equilibration is never redone on update and gives false "infeasible" over wide sweeps.
 SETUP_DRIFT = 1e2

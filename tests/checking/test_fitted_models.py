@@ -363,6 +363,18 @@ def test_a_rule_that_is_kept_says_nothing_where_nothing_bounds_the_value():
     assert row.stop.kept(problem, row, replace(certificate, gap=np.inf)) is None
 
 
+@pytest.mark.parametrize("unit", [1.0, 1e-3, 1e-6, 1e-8])
+def test_a_verdict_does_not_hang_on_the_unit_of_y(unit):
+    """Coefficients of 0 passed at 1e-6 where y is of size 1e-9, and right ones were undecided where it is 1e-7."""
+    y, alpha = unit * T, 0.02 * unit
+    fitted = Lasso(alpha, tol=1e-12, max_iter=100_000).fit(A, y)
+    right = fitted.coef_
+    assert pc.verify(A, y, fitted, tol=1e-6).passes()
+    for share in (0.0, 0.98):
+        fitted.coef_ = share * right
+        assert pc.verify(A, y, fitted, tol=1e-4).verdict(0).startswith("not optimal")
+
+
 DUMMY = (A[:, 3] > 0.8).astype(float)
 WITH_DUMMY = np.column_stack([A[:, :2], DUMMY])
 

@@ -132,7 +132,7 @@ def test_solutions_that_keep_a_tolerance_of_their_own():
     report = Verification(({},) * 3, (near, certificate(), near), 1e-8, kept={0: kept, 2: kept})
     assert report.passes()
     assert report.classes["optimal"] == (0, 1, 2)
-    assert report.verdict(0) == kept.verdict(rounded_up(1e-5))
+    assert report.verdict(0) == kept.verdict(f"{rounded_up(1e-5)} of 1")
     assert report.verdict(1) == "optimal"
     assert report.summary == "3 of 3 optimal: 1 to 1e-08, 2 as LIBSVM's tol asks"
     assert repr(report).splitlines()[-1].startswith("first as its tol asks: #0: ")

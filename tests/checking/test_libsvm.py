@@ -98,7 +98,8 @@ def test_the_certificate_says_by_how_much_the_value_is_off_and_that_it_is_not_op
         certificate.primal_value * (1 - certificate.gap) * (1 - 1e-9) <= best <= certificate.primal_value * (1 + 1e-9)
     )
     assert report.verdict(0) == (
-        f"optimal as its tol of 0.001 asks, with a value that is off by at most {pc_rounded(certificate.gap)}"
+        f"optimal as its tol of 0.001 asks, with a value that is off by at most {pc_rounded(certificate.gap)} "
+        f"of {certificate.primal_value:.3g}"
     )
     assert report.summary == "1 of 1 optimal: 1 as LIBSVM's tol asks"
     for said in (certificate.explain(), repr(report)):

@@ -29,7 +29,8 @@ class Scale:
     terms : float
         The share ``OF_TERMS`` of the largest term that the value is a sum of.
     unit : float
-        The share ``OF_UNIT`` of the objective's unit: what it costs to move a variable by 1.
+        The share ``OF_UNIT`` of the objective's unit: what it costs to move a variable by 1, or by less where rows are
+        smaller.
 
     Examples
     --------
@@ -126,20 +127,19 @@ class Objective:
     def unit(self, x: Array) -> float:
         """The cost of moving a variable by 1, or by what the rows say is large where that is less.
 
-        It is the median of the coefficients of columns that are away from 0 at the point: the price of what nobody uses
-        says nothing of the others. Where all are 0 it is the least of all coefficients.
+        It is the median over columns that are away from 0 at the point, each by its linear and by its squared term: the
+        price of what nobody uses says nothing of the others. Where all are 0 it is the least of all. Squares cost the
+        square of the step: data in a smaller unit make the value and its scale smaller alike.
         """
-        return min(1.0, self._reach()) * self._price(np.abs(x))
-
-    def _price(self, sizes: Array) -> float:
-        """The coefficient that stands for all of them where columns have these sizes."""
-        coefficients = np.abs(np.stack([self.q, self.P.diagonal()]))
+        step = min(1.0, self._reach())
+        costs = np.abs(np.stack([step * self.q, step**2 * self.P.diagonal()]))
+        sizes = np.abs(x)
         away = sizes > AWAY_FROM_ZERO * sizes.max(initial=0.0)
-        used = coefficients[(coefficients > 0.0) & away]
+        used = costs[(costs > 0.0) & away]
         if used.size:
             return float(np.median(used))
-        every = coefficients[coefficients > 0.0]
-        return float(every.min()) if every.size else 1.0
+        every = costs[costs > 0.0]
+        return float(every.min()) if every.size else step
 
     def _reach(self) -> float:
         """The largest quotient of a side and a coefficient of its row; 1 where all sides are 0."""

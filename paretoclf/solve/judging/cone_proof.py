@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from paretoclf.common.checks import Array, Index, check_positive_number
 from paretoclf.common.errors import InputError, SolveError
-from paretoclf.common.tolerances import CERTIFY
+from paretoclf.common.tolerances import CERTIFY, SMALL_SIDES
 from paretoclf.problem.convex import Convexity, not_convex, said_of_lack, said_of_shift
 from paretoclf.proof.cones.cone_judge import (
     ConeBounds,
@@ -442,12 +442,30 @@ def refuse_not_convex(model: Model) -> None:
     CompiledCone.of(model, _compiled_data(model)).check_convex(0.0)
 
 
+def _in_units(data: Mapping[str, Any]) -> tuple[Mapping[str, Any], tuple[float, float]]:
+    """CVXPY's data for Clarabel, and the units of x and of z in which they are neither small.
+
+    A solver's tolerances are absolute. Sides that are all small are divided by the largest, and so is x. Of all cones
+    the exponential one alone is another when its entries are divided.
+    """
+    length = float(np.abs(data["b"]).max(initial=0.0))
+    if not 0.0 < length < SMALL_SIDES or data["dims"].exp:
+        return data, (1.0, 1.0)
+    q, P = length * data["c"], length**2 * data.get("P", sp.csc_array((data["c"].size,) * 2))
+    objective = max(float(np.abs(q).max(initial=0.0)), float(abs(P).max())) or 1.0
+    changed = {"b": data["b"] / length, "c": q / objective}
+    if "P" in data:
+        changed["P"] = sp.csc_array(P / objective)
+    return {**data, **changed}, (length, objective / length)
+
+
 def _compile(model: Model) -> CompiledCone:
     found = _compiled_data(model)
     compiled, solver = CompiledCone.of(model, found), found[1].solver
-    raw = solver.solve_via_data(found[0], False, False, conic_settings("reference"))
+    data, units = _in_units(found[0])
+    raw = solver.solve_via_data(data, False, False, conic_settings("reference"))
     try:
-        return compiled.solved(raw)
+        return compiled.solved(raw, units)
     except SolveError:
         compiled.check_convex(0.0)  # what is not convex has no numbers
         raise

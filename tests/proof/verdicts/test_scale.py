@@ -73,20 +73,33 @@ class TestObjective:
         assert sorted(terms) == sorted([3.0, 2.0, 0.75, 1.0, 1.0, 0.0, 5.0])
 
     @pytest.mark.parametrize(
-        ("x", "used"),
+        ("x", "linear", "squares"),
         [
-            (X, [3.0, 1.0, 0.25, 4.0, 1.0]),
-            ([1.0, 0.0, 0.0], [3.0, 4.0]),
-            ([1.0, 1e-7, 0.0], [3.0, 4.0]),
-            ([1.0, 1e-5, 0.0], [3.0, 4.0, 1.0, 1.0]),
-            ([1.0, -1e-5, 0.0], [3.0, 4.0, 1.0, 1.0]),
-            ([1000.0, 2e-4, 0.0], [3.0, 4.0]),
-            ([0.0, 0.0, -1.0], [0.25]),
-            ([0.0, 0.0, 0.0], [0.25]),  # the least of all
+            (X, [3.0, 1.0, 0.25], [4.0, 1.0]),
+            ([1.0, 0.0, 0.0], [3.0], [4.0]),
+            ([1.0, 1e-7, 0.0], [3.0], [4.0]),
+            ([1.0, 1e-5, 0.0], [3.0, 1.0], [4.0, 1.0]),
+            ([1.0, -1e-5, 0.0], [3.0, 1.0], [4.0, 1.0]),
+            ([1000.0, 2e-4, 0.0], [3.0], [4.0]),
+            ([0.0, 0.0, -1.0], [0.25], []),
+            ([0.0, 0.0, 0.0], [0.25], []),  # the least of all
         ],
     )
-    def test_its_unit_is_the_median_price_of_what_is_used(self, x, used):
-        assert objective().unit(np.array(x)) == 0.5 * median(used)
+    def test_its_unit_is_the_median_cost_of_moving_what_is_used(self, x, linear, squares):
+        step = 0.5  # the largest that the rows say
+        costs = [step * each for each in linear] + [step**2 * each for each in squares]
+        assert objective().unit(np.array(x)) == median(costs)
+
+    @pytest.mark.parametrize("factor", [2.0**-10, 2.0**-40])
+    def test_data_in_a_smaller_unit_have_a_smaller_scale_as_they_have_a_smaller_value(self, factor):
+        """Before, squares had that of what is linear: x = 0 passed for the least squares of data of size 1e-6."""
+        small = objective(
+            b=factor * np.array([-1.0, 9.0, 2.0, 0.0]), q=factor * objective().q, constant=-5.0 * factor**2
+        )
+        scale, there = objective().scale(X), small.scale(factor * X)
+        assert (there.value, there.terms, there.unit) == tuple(
+            factor**2 * each for each in (scale.value, scale.terms, scale.unit)
+        )
 
     def test_without_prices_of_what_is_used(self):
         free = objective(q=np.array([0.0, -6.0, 0.0]), P=sp.csr_array((3, 3)))
