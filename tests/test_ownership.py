@@ -158,6 +158,7 @@ MADE_BY_US = {
     "CostPlane",
     "Derivatives",
     "Ranges",
+    *("BestRange", "BestRanges"),
     "Regimes",
     "NuGrid",  # trace, plane, nu_grid: cases above
     "ErrorArrays",

@@ -21,7 +21,6 @@ import argparse
 import csv
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -41,13 +40,13 @@ from paretoclf.problem.costs import CostLine, Costs, as_costs
 from paretoclf.problem.kernels import Precomputed
 from paretoclf.problem.lines import LineOfCosts, Weighted, lines_of
 from paretoclf.problem.samples import check_samples
-from paretoclf.roc.criteria import as_fraction
 from paretoclf.roc.crossings import scores_at
-from paretoclf.roc.curve import RocCurve, RocMixture, RocPoint
+from paretoclf.roc.curve import RocCurve
 from paretoclf.roc.empirical.nested import NestedPoint, NestedRoc, nested_rocs
 from paretoclf.roc.error_curve import ErrorCurve, Optimum
 from paretoclf.roc.folds import validation_folds
 from paretoclf.roc.of_path import union, upper_envelope
+from paretoclf.roc.points import RocMixture, RocPoint
 from paretoclf.roc.rules import PathRule, RandomisedRule
 from paretoclf.roc.scores import PathScores
 from paretoclf.tuning.cross_validation import Samples, TrainingPart
@@ -166,29 +165,14 @@ class Exploration:
     @cached_property
     def points(self) -> tuple[ExploredPoint, ...]:
         """The vertices of the envelope, by increasing fpr."""
-        envelope, found = self.envelope, self.found
-        assert envelope.t is not None
-        alarms, hits = (np.diff(count).tolist() for count in envelope.counts)
-        prior = as_fraction(self.prior_plus)
-        unit = (1 - prior) / prior * Fraction(envelope.n_plus, envelope.n_minus)
-        ratios = [0.0, *(float(unit * p / n) if n else np.inf for p, n in zip(alarms, hits, strict=True)), np.inf]
-        return tuple(
-            ExploredPoint(
-                RocPoint(
-                    float(envelope.fpr[j]),
-                    float(envelope.tpr[j]),
-                    self._cost(float(envelope.fpr[j]), float(envelope.tpr[j])),
-                    float(envelope.t[j]),
-                    float(envelope.swept[j]),
-                    float(envelope.shift[j]),
-                    j,
-                ),
-                self.multiples[int(found.line[j])],
-                found.lines[int(found.line[j])].costs(float(envelope.t[j])),
-                (ratios[j], ratios[j + 1]),
-            )
-            for j in range(len(envelope))
-        )
+        found, costs, prior = self.found, self.costs, self.prior_plus
+        vertices = []
+        for j, each in enumerate(self.envelope.best_ranges(prior_plus=prior)):
+            point = replace(each.point, cost=each.point.expected_cost(costs, prior))
+            line = int(found.line[j])
+            trained = found.lines[line].costs(point.t)
+            vertices.append(ExploredPoint(point, self.multiples[line], trained, (each.start, each.stop)))
+        return tuple(vertices)
 
     def select(self, costs: Costs | tuple[float, float] | None = None, prior_plus: float | None = None) -> NestedPoint:
         """Return the classifier for given costs, with its rates where it was not chosen; see `NestedRoc.select`.
@@ -230,9 +214,6 @@ class Exploration:
         if not 0 <= point.index < len(self.envelope) or self.envelope.fpr[point.index] != point.fpr:
             raise InputError(f"chosen must be a vertex of this envelope, got {point}")
         return PathRule.of(found.lines[int(found.line[point.index])], point)
-
-    def _cost(self, fpr: float, tpr: float) -> float:
-        return self.prior_plus * self.costs.C_plus * (1.0 - tpr) + (1.0 - self.prior_plus) * self.costs.C_minus * fpr
 
     def _lines(self, ax: Any) -> None:
         """Draw the cost plane: the ray, the lines of constant total, the costs that were chosen."""

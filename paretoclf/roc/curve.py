@@ -8,6 +8,7 @@ the upper convex hull.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -15,105 +16,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from paretoclf.common.checks import Array, Mask, check_inside, real_array, the_one_given
+from paretoclf.common.checks import Array, Mask, check_inside, check_number, real_array, the_one_given
 from paretoclf.common.errors import InputError
 from paretoclf.common.tables import Tabular
 from paretoclf.common.tolerances import RATE_ROUNDING
 from paretoclf.problem.costs import Costs
+from paretoclf.roc.best_ranges import BestRange, BestRanges, ends_of_ranges
 from paretoclf.roc.counts import Choosing, Objective, area_of_counts, objective_of, require_both, smallest
 from paretoclf.roc.criteria import Criterion, ExpectedCost
 from paretoclf.roc.hull import upper_hull
+from paretoclf.roc.points import RocMixture, RocPoint
 from paretoclf.roc.scores import also
 
 if TYPE_CHECKING:
     from paretoclf.plotting.roc import RocDisplay
 
 Indices = npt.NDArray[np.intp]
-
-
-@dataclass(frozen=True)
-class RocPoint:
-    """One classifier of a curve, as chosen by `RocCurve.best` and its kin: its rates and cost are those that chose it.
-
-    Attributes
-    ----------
-    fpr, tpr : float
-        Its place in the ROC plane.
-    cost : float
-        Objective that was minimised: the expected cost ``p_plus C_plus (1 - tpr) + p_minus C_minus fpr``; for
-        `RocCurve.neyman_pearson` the false negative rate, for `RocCurve.minimax` the larger rate.
-    t : float or None
-        Path parameter (None for a curve that does not come from a path).
-    swept : float
-        Share of the jump of b at t that is already behind; 1 away from jumps.
-    shift : float
-        Number added to the score: the classifier predicts +1 where ``f(x) + shift >= 0``.
-    index : int
-        Position on the curve that was asked; -1 for an end point (0, 0) or (1, 1) that it did not have.
-    costed : bool
-        Whether `cost` is an expected cost, of costs that were given; it is printed then.
-    """
-
-    fpr: float
-    tpr: float
-    cost: float
-    t: float | None
-    swept: float
-    shift: float
-    index: int
-    costed: bool = False
-
-    def __repr__(self) -> str:
-        cost = f"cost {self.cost:.6g}, " if self.costed else ""
-        where = "" if self.t is None else f"t {self.t:.6g}, "
-        return f"RocPoint(fpr {self.fpr:.4f}, fnr {1.0 - self.tpr:.4f}, {cost}{where}shift {self.shift:.6g})"
-
-    @property
-    def rates(self) -> tuple[float, float]:
-        """``(false positive rate, false negative rate)``."""
-        return self.fpr, 1.0 - self.tpr
-
-
-@dataclass(frozen=True)
-class RocMixture:
-    """A point of the upper hull: for each sample one of two classifiers, drawn at random.
-
-    Between two classifiers every point of the segment can be attained, by no single one of a finite sample's
-    (Bach et al. 2006, section 2.2). `paretoclf.results.RandomisedRule` is such a classifier.
-
-    Attributes
-    ----------
-    first, second : RocPoint
-        Two neighbouring vertices of the hull, by increasing fpr; twice the same where a vertex was asked for.
-    share : float
-        Probability of the second, in [0, 1).
-
-    Examples
-    --------
-    >>> from paretoclf.roc import RocCurve
-    >>> mixture = RocCurve([0, 0.5, 1], [0, 1, 1], n_plus=2, n_minus=2).at_rate(fpr=0.125)
-    >>> mixture.share, mixture.rates
-    (0.25, (0.125, 0.75))
-    """
-
-    first: RocPoint
-    second: RocPoint
-    share: float
-
-    @property
-    def fpr(self) -> float:
-        """Expected false positive rate."""
-        return (1.0 - self.share) * self.first.fpr + self.share * self.second.fpr
-
-    @property
-    def tpr(self) -> float:
-        """Expected true positive rate."""
-        return (1.0 - self.share) * self.first.tpr + self.share * self.second.tpr
-
-    @property
-    def rates(self) -> tuple[float, float]:
-        """``(false positive rate, false negative rate)``, expected."""
-        return self.fpr, 1.0 - self.tpr
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -207,11 +125,16 @@ class RocCurve(Tabular, Choosing[RocPoint]):
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         """Rows of the table, one for each point: its rates, and the labels of its classifier."""
-        names = ("fpr", "tpr", "t", "swept", "shift")
+        names = ("fpr", "tpr", "t", "swept", "threshold", "shift")
         given = [getattr(self, name) for name in names]
         columns = [[None] * len(self) if values is None else values.tolist() for values in given]
         for row in zip(*columns, strict=True):
             yield dict(zip(names, row, strict=True))
+
+    @property
+    def threshold(self) -> Array:
+        """Thresholds of the scores, shape (p,): point j predicts +1 where the score is at least this; minus `shift`."""
+        return 0.0 - self.shift
 
     @property
     def counts(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
@@ -277,13 +200,17 @@ class RocCurve(Tabular, Choosing[RocPoint]):
     def best(
         self, criterion: Criterion | Costs | tuple[float, float], prior_plus: float | None = None
     ) -> tuple[RocPoint, ...]:
-        """All best classifiers: points of the curve or its corners, in the order of increasing fpr.
+        """Best classifiers: points of the curve or its corners, in the order of increasing fpr.
 
         For costs (expected cost ``p_plus C_plus (1 - tpr) + p_minus C_minus fpr``) they are vertices of the hull: one,
         or both ends of an edge when the lines of equal cost are parallel to it (Bach et al. 2006, section 2.2 and
-        figure 2). Cost and rates are those of the labels that chose them, so they promise too much;
-        `NestedRoc.select` has the rates of the same choice where it was not made. A
-        `neyman_pearson` is a single classifier, on the hull or below it; `at_rate` draws between two and may do better.
+        figure 2). Points between these two are as good and are not returned: `consistent` marks them, and
+        ``best(ExpectedCost(...))`` has them, as any other criterion has all its ties. Which vertex is best for which
+        costs or priors: `best_ranges`.
+
+        Cost and rates are those of the labels that chose them, so they promise too much; `NestedRoc.select` has the
+        rates of the same choice where it was not made. A `neyman_pearson` is a single classifier, on the hull or below
+        it; `at_rate` draws between two and may do better.
 
         Parameters
         ----------
@@ -307,6 +234,94 @@ class RocCurve(Tabular, Choosing[RocPoint]):
         least = min(costs)
         cheapest = [j for j, cost in enumerate(costs) if cost == least]
         return tuple(hull._point(j, float(least), costed=True) for j in cheapest)
+
+    def best_ranges(
+        self, costs: Costs | tuple[float, float] | None = None, prior_plus: float | None = None
+    ) -> BestRanges:
+        """Each vertex of the hull, with the costs or the priors for which no classifier of the curve is better.
+
+        Without costs these are ratios of costs, ``C_plus / C_minus`` from 0 to infinity; with costs, probabilities of
+        a positive from 0 to 1. At the end of a range the next vertex is as good. Computed in fractions, and chosen by
+        the labels of this curve, as by `best`.
+
+        Parameters
+        ----------
+        costs : Costs or (C_plus, C_minus), optional
+            Costs of a false negative and of a false positive, both positive: the prior moves.
+        prior_plus : float, optional
+            Without costs: probability of a positive where the classifier is used, strictly between 0 and 1. Default:
+            the share of positives here.
+
+        Returns
+        -------
+        BestRanges
+            Table with a row for each vertex by increasing fpr, from (0, 0), nobody is positive, with an infinite
+            threshold, to (1, 1), everybody is, with threshold minus infinity.
+
+        Raises
+        ------
+        InputError
+            If both arguments are given, a cost is not positive, or the prior is not inside (0, 1).
+
+        Examples
+        --------
+        >>> from paretoclf.roc import roc_of_scores
+        >>> curve = roc_of_scores([0.1, 0.4, 0.4, 0.8], [-1, 1, -1, 1])
+        >>> curve.best_ranges()
+        threshold  false positives  true positives          C_plus / C_minus
+        nobody                   0               0                    0 to 0
+        0.8                      0               1                    0 to 1
+        0.4                      1               2                  1 to inf
+        everybody                2               2                inf to inf
+        BestRanges(share of positives 0.5; chosen on these labels, optimistic)
+        >>> [(each.start, each.stop) for each in curve.best_ranges(costs=(3, 1))]
+        [(0.0, 0.0), (0.0, 0.25), (0.25, 1.0), (1.0, 1.0)]
+        """
+        hull = self.hull()
+        over, given, ends = ends_of_ranges(*hull.counts, self.n_plus, self.n_minus, costs, prior_plus)
+        fp, tp = (count.tolist() for count in hull.counts)
+        points = [hull._point(j, math.nan) for j in range(len(hull))]
+        points[0] = replace(points[0], shift=-math.inf)
+        points[-1] = replace(points[-1], shift=math.inf)
+        return BestRanges(tuple(map(BestRange, points, fp, tp, ends[:-1], ends[1:])), over, given)
+
+    def at_threshold(self, threshold: float) -> RocPoint:
+        """Return the classifier that predicts +1 where the score is at least a threshold.
+
+        Parameters
+        ----------
+        threshold : float
+            Infinity: nobody is positive; minus infinity: everybody is.
+
+        Raises
+        ------
+        InputError
+            If the threshold is finite and this is not the whole curve of one classifier's thresholds.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from paretoclf.roc import roc_of_scores
+        >>> curve = roc_of_scores([0.1, 0.4, 0.4, 0.8], [-1, 1, -1, 1])
+        >>> curve.at_threshold(0.5)
+        RocPoint(fpr 0.0000, fnr 0.5000, threshold 0.5)
+        >>> curve.at_threshold(np.inf).expected_cost((3, 1), prior_plus=0.1)  # nobody is called positive
+        0.3
+        """
+        value = check_number(threshold, "threshold")
+        if math.isnan(value):
+            raise InputError("threshold must be a number, or infinite for one label for all, got nan")
+        whole = self._with_corners()
+        if math.isinf(value):
+            j = len(self) + int(value < 0)
+        elif self.vary != "intercept" or self.index is not None:
+            raise InputError(
+                f"threshold must be infinite unless all thresholds of one classifier are on the curve, as on that of "
+                f'roc_of_scores(scores, y) or of roc_of_path with vary="intercept", got {value:g} on {self}'
+            )
+        else:
+            j = int(np.searchsorted(self.shift, -value, side="right")) - 1
+        return replace(whole._point(j, math.nan), shift=-value)
 
     def at_rate(
         self, *, tnr: float | None = None, tpr: float | None = None, fpr: float | None = None, fnr: float | None = None

@@ -12,7 +12,7 @@ from paretoclf.common.checks import Array, Rng, check_inside, check_rng, what_it
 from paretoclf.common.errors import InputError
 from paretoclf.problem.classifiers import Rule
 from paretoclf.roc.crossings import scores_at
-from paretoclf.roc.curve import RocPoint
+from paretoclf.roc.points import RocPoint
 
 
 @dataclass(frozen=True)

@@ -309,7 +309,7 @@ def test_lines_of_equal_cost_touch_the_curve_at_its_best_point():
 
 def test_a_point_shows_its_cost_where_costs_were_given():
     curve = RocCurve([0, 0.25, 0.5, 1], [0, 0.75, 1, 1], 4, 4)
-    shown = "RocPoint(fpr 0.2500, fnr 0.2500, cost 0.375, shift 0)"  # (0.25 + 2 * 0.25) / 2
+    shown = "RocPoint(fpr 0.2500, fnr 0.2500, cost 0.375, threshold 0)"  # (0.25 + 2 * 0.25) / 2
     assert [repr(point) for point in curve.best((1.0, 2.0), 0.5)] == [shown]
     assert [repr(point) for point in curve.best(ExpectedCost(1.0, 2.0, 0.5))] == [shown]
     for other in (curve.minimax(), curve.neyman_pearson(0.25), [curve.at_rate(fpr=0.25).first]):

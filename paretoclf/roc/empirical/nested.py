@@ -27,9 +27,10 @@ from paretoclf.common.checks import Array, Index, Mask, check_labels
 from paretoclf.common.tables import Tabular
 from paretoclf.problem.costs import Costs, as_costs
 from paretoclf.roc.crossings import scores_at
-from paretoclf.roc.curve import RocCurve, RocPoint
+from paretoclf.roc.curve import RocCurve
 from paretoclf.roc.folds import Trainer, each, held_out, outer_folds, validation_folds
 from paretoclf.roc.of_path import Vary, upper_envelope
+from paretoclf.roc.points import RocPlace, RocPoint
 from paretoclf.roc.scores import PathScores
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class OuterFold:
 
 
 @dataclass(frozen=True)
-class NestedPoint:
+class NestedPoint(RocPlace):
     """A classifier chosen for given costs, with the rates of the same choice where it was not made.
 
     Attributes
@@ -93,12 +94,9 @@ class NestedPoint:
 
     def __repr__(self) -> str:
         where = "" if self.chosen.t is None else f"t {self.chosen.t:.6g}, "
-        return f"NestedPoint(fpr {self.fpr:.4f}, fnr {1.0 - self.tpr:.4f}, {where}shift {self.chosen.shift:.6g})"
-
-    @property
-    def rates(self) -> tuple[float, float]:
-        """``(false positive rate, false negative rate)``."""
-        return self.fpr, 1.0 - self.tpr
+        return (
+            f"NestedPoint(fpr {self.fpr:.4f}, fnr {1.0 - self.tpr:.4f}, {where}threshold {self.chosen.threshold:.6g})"
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -10,9 +10,10 @@ from sklearn.preprocessing import StandardScaler
 
 import paretoclf as pc
 from paretoclf.plotting import NestedRocDisplay
-from paretoclf.roc.curve import RocCurve, RocPoint
+from paretoclf.roc.curve import RocCurve
 from paretoclf.roc.empirical.nested import AlongPath, ByValidation, NestedPoint, nested_rocs, outer_folds, vertex_for
 from paretoclf.roc.of_path import roc_of_scores
+from paretoclf.roc.points import RocPoint
 
 LINE = (0.04, 1.96), (1.96, 0.04)
 ALL = ("intercept", "asymmetry", "both")
@@ -271,9 +272,9 @@ def test_the_band_holds_the_mean_and_the_legend_tells_them_apart():
 
 def test_a_chosen_classifier_is_printed_as_two_rates_t_and_its_shift():
     chosen = RocPoint(1 / 3, 2 / 3, 0.5, 0.123456789, 1.0, -0.25, 3)
-    assert repr(chosen) == "RocPoint(fpr 0.3333, fnr 0.3333, t 0.123457, shift -0.25)"
+    assert repr(chosen) == "RocPoint(fpr 0.3333, fnr 0.3333, t 0.123457, threshold 0.25)"
     point = NestedPoint(0.1, 0.75, 0.2, (0, 1), (0, 1), (0, 1), chosen)
-    assert repr(point) == "NestedPoint(fpr 0.1000, fnr 0.2500, t 0.123457, shift -0.25)"
+    assert repr(point) == "NestedPoint(fpr 0.1000, fnr 0.2500, t 0.123457, threshold 0.25)"
 
 
 def test_the_table_says_from_which_weight_on_which_rates_are_chosen():
