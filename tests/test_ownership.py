@@ -158,7 +158,7 @@ MADE_BY_US = {
     "CostPlane",
     "Derivatives",
     "Ranges",
-    *("BestRange", "BestRanges"),
+    *("BestRange", "BestRanges", "PathInterval"),
     "Regimes",
     "NuGrid",  # trace, plane, nu_grid: cases above
     "ErrorArrays",

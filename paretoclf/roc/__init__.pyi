@@ -17,6 +17,7 @@ from .delong import area_difference as area_difference
 from .delong import area_interval as area_interval
 from .error_curve import ErrorCurve as ErrorCurve
 from .error_curve import Optimum as Optimum
+from .error_curve import PathInterval as PathInterval
 from .error_surface import ErrorSurface as ErrorSurface
 from .grid import GridErrorCurve as GridErrorCurve
 from .grid import GridOptimum as GridOptimum

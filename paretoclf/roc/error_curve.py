@@ -14,15 +14,15 @@ label where :math:`f_t(x)=0` along a whole stretch: the scores of paths are 0 th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from paretoclf.common.checks import Array, Index, Mask, check_inside, keep, refuse_other_order
+from paretoclf.common.errors import InputError
 from paretoclf.problem.costs import CostLine, Costs
 from paretoclf.roc.counts import CountedErrors, Objective, require_both, smallest
 from paretoclf.roc.crossings import BLOCK, just_after, zeros_of_pieces
@@ -34,15 +34,77 @@ Changes = tuple[Array, npt.NDArray[np.intp], Index, Index]
 
 
 @dataclass(frozen=True)
-class Optimum:
-    """An interval of t on which the error counts are constant and optimal.
+class PathInterval:
+    """An interval of the parameter of a path.
 
     Attributes
     ----------
     start, stop : float
-        Its ends; equal where the optimum is a single t.
+        Its ends; equal where it is a single t.
     start_included, stop_included : bool
         Whether they belong to it.
+    line : CostLine, optional
+        The line of the path.
+    parameter : str
+        Name of t.
+
+    Examples
+    --------
+    >>> from paretoclf import Costs
+    >>> from paretoclf.results import CostLine
+    >>> from paretoclf.roc import PathInterval
+    >>> PathInterval(0.25, 0.5, True, False, line=CostLine(Costs(0, 4), Costs(4, 0)))
+    PathInterval(t in [0.25, 0.5), C_plus 1 to 2, C_minus 3 to 2)
+    """
+
+    start: float
+    stop: float
+    start_included: bool
+    stop_included: bool
+    line: CostLine | None = field(default=None, kw_only=True)
+    parameter: str = field(default="t", kw_only=True)
+
+    def __repr__(self) -> str:
+        return f"PathInterval({self._where})"
+
+    @property
+    def _where(self) -> str:
+        """The interval in brackets, and the costs at its ends."""
+        left, right = "[" if self.start_included else "(", "]" if self.stop_included else ")"
+        said = [f"{self.parameter} in {left}{self.start:.6g}, {self.stop:.6g}{right}"]
+        if self.costs is not None:
+            first, last = self.costs
+            said.append(f"C_plus {first.C_plus:.6g} to {last.C_plus:.6g}")
+            said.append(f"C_minus {first.C_minus:.6g} to {last.C_minus:.6g}")
+        return ", ".join(said)
+
+    @property
+    def costs(self) -> tuple[Costs, Costs] | None:
+        """Costs at both ends; None for a path that does not go along a line of two costs."""
+        line = self.line
+        if line is None or not isinstance(line.start, Costs):
+            return None
+        return line.at(self.start), line.at(self.stop)
+
+    @property
+    def t(self) -> float:
+        """Middle of the interval: the t that is farthest from both changes."""
+        return 0.5 * (self.start + self.stop)
+
+    @property
+    def width(self) -> float:
+        """Length of the interval."""
+        return self.stop - self.start
+
+
+@dataclass(frozen=True)
+class Optimum(PathInterval):
+    """An interval of t on which the error counts are constant and optimal.
+
+    Attributes
+    ----------
+    start, stop, start_included, stop_included, line, parameter
+        As of `PathInterval`.
     false_positives, false_negatives : int
         Counts on it.
     fpr, fnr : float
@@ -59,10 +121,6 @@ class Optimum:
     Optimum(t in [0.25, 0.5), fpr 0.1, fnr 0, objective 0.1)
     """
 
-    start: float
-    stop: float
-    start_included: bool
-    stop_included: bool
     false_positives: int
     false_negatives: int
     fpr: float
@@ -71,20 +129,8 @@ class Optimum:
     note: str = ""
 
     def __repr__(self) -> str:
-        left, right = "[" if self.start_included else "(", "]" if self.stop_included else ")"
-        interval = f"{left}{self.start:.6g}, {self.stop:.6g}{right}"
         rates = f"fpr {self.fpr:.4g}, fnr {self.fnr:.4g}, objective {self.objective:.4g}"
-        return f"Optimum(t in {interval}, {rates}{also(self.note)})"
-
-    @property
-    def t(self) -> float:
-        """Middle of the interval: the t that is farthest from both changes."""
-        return 0.5 * (self.start + self.stop)
-
-    @property
-    def width(self) -> float:
-        """Length of the interval."""
-        return self.stop - self.start
+        return f"Optimum({self._where}, {rates}{also(self.note)})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -209,15 +255,16 @@ class ErrorCurve(CountedErrors[Optimum]):
         minimax = f"minimax {best.objective:.4f} at {self.parameter} = {best.t:.6g}"
         return f"ErrorCurve({size}, {minimax}{also(self.note)})"
 
-    def _places(self) -> Iterator[Mapping[str, float]]:
-        """Stretches of t on which both counts are constant, with the costs at their ends where a line has costs."""
-        line = self.line
-        for start, stop in pairwise(self.t.tolist()):
-            place = {"start": start, "stop": stop}
-            if line is not None and isinstance(line.start, Costs):
-                for name, costs in (("start", line.at(start)), ("stop", line.at(stop))):
-                    place |= {f"{name}_C_plus": costs.C_plus, f"{name}_C_minus": costs.C_minus}
-            yield place
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        """Rows of the table: maximal intervals, single t too, of constant counts, with the costs at their ends."""
+        fp, fn = self._cells
+        for first, last in _runs(fp, fn):
+            row = self._interval(first, last)
+            place: dict[str, Any] = {name: row[name] for name in ("start", "stop", "start_included", "stop_included")}
+            for name, costs in zip(("start", "stop"), PathInterval(**row).costs or (), strict=False):
+                place |= {f"{name}_C_plus": costs.C_plus, f"{name}_C_minus": costs.C_minus}
+            counts = {"false_positives": int(fp[first]), "false_negatives": int(fn[first])}
+            yield {**place, **counts, "fpr": fp[first] / self.n_minus, "fnr": fn[first] / self.n_plus}
 
     def counts(self, t: float) -> tuple[int, int]:
         """False positives and false negatives at t."""
@@ -232,11 +279,59 @@ class ErrorCurve(CountedErrors[Optimum]):
         fp, fn = self.counts(t)
         return fp / self.n_minus, fn / self.n_plus
 
+    def where(self, *, max_fpr: float | None = None, max_fnr: float | None = None) -> tuple[PathInterval, ...]:
+        """Find the maximal intervals of t on which the error rates are at most given ones, exactly.
+
+        If the last interval goes to the end of the path, its start is the t from which on the rates are so low without
+        interruption. For two groups of samples ask a curve of each, and take the later start.
+
+        Parameters
+        ----------
+        max_fpr, max_fnr : float
+            In [0, 1], one of them or both; compared with rates as floats, so that 3 of 30 are not more than 0.1.
+
+        Returns
+        -------
+        tuple of PathInterval
+            In the order of t; empty where the rates are nowhere so low.
+
+        Raises
+        ------
+        InputError
+            If no rate is given, or one is outside [0, 1].
+
+        Examples
+        --------
+        >>> import paretoclf as pc
+        >>> svm = pc.TwoCSVM([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1])
+        >>> path = pc.trace(svm, start=(0.2, 1.8), stop=(1.8, 0.2), progress=False)
+        >>> curve = path.error_curve([[0.5], [1.4], [1.6], [2.5]], [-1, 1, -1, 1])
+        >>> curve.where(max_fpr=0.5)
+        (PathInterval(t in [0, 0.666667), C_plus 0.2 to 1.26667, C_minus 1.8 to 0.733333),)
+        >>> curve.where(max_fpr=0.5, max_fnr=0.5)
+        (PathInterval(t in [0.333333, 0.666667), C_plus 0.733333 to 1.26667, C_minus 1.26667 to 0.733333),)
+        >>> last = curve.where(max_fnr=0)[-1]  # no positive is missed from here on
+        >>> last.start, last.costs[0]
+        (0.643..., Costs(C_plus=1.229..., C_minus=0.770...))
+        """
+        given = {"max_fpr": max_fpr, "max_fnr": max_fnr}
+        if max_fpr is None and max_fnr is None:
+            raise InputError("max_fpr or max_fnr must be given, got neither")
+        limits = [1.0 if value is None else check_inside(value, name) for name, value in given.items()]
+        fp, fn = self._cells
+        holds = (fp / self.n_minus <= limits[0]) & (fn / self.n_plus <= limits[1])
+        return tuple(PathInterval(**self._interval(first, last)) for first, last in _runs(holds) if holds[first])
+
     def costs_of_cells(self, costs: Costs) -> Array:
         """Costs of all samples at each of `t` and on the stretches between, in order; shape (2 k + 1,)."""
-        fp = _alternate(self.false_positives_at, self.false_positives)
-        fn = _alternate(self.false_negatives_at, self.false_negatives)
+        fp, fn = self._cells
         return np.asarray(costs.C_plus * fn + costs.C_minus * fp)
+
+    @property
+    def _cells(self) -> tuple[Index, Index]:
+        """False positives and false negatives at each of `t` and on the stretches between, in order: 2 k + 1 cells."""
+        fp = _alternate(self.false_positives_at, self.false_positives)
+        return fp, _alternate(self.false_negatives_at, self.false_negatives)
 
     @property
     def _fewest_false_positives(self) -> int:
@@ -244,33 +339,36 @@ class ErrorCurve(CountedErrors[Optimum]):
 
     def _optima(self, objective: Objective) -> tuple[Optimum, ...]:
         """Maximal intervals of constant counts that minimise an objective of (fp, fn) and are not dominated."""
-        fp = _alternate(self.false_positives_at, self.false_positives)
-        fn = _alternate(self.false_negatives_at, self.false_negatives)
+        fp, fn = self._cells
         chosen, least = smallest(fp, fn, objective)
-        last_of_runs = np.flatnonzero((np.diff(fp, append=-1) != 0) | (np.diff(fn, append=-1) != 0))
-        first_of_runs = np.concatenate([[0], last_of_runs[:-1] + 1])
         found = []
-        for first, last in zip(first_of_runs.tolist(), last_of_runs.tolist(), strict=True):
+        for first, last in _runs(fp, fn):
             if chosen[first]:
-                counts = int(fp[first]), int(fn[first])
-                found.append(self._optimum(first, last, counts, float(least)))
+                found.append(self._optimum(first, last, int(fp[first]), int(fn[first]), float(least)))
         return tuple(found)
 
-    def _optimum(self, first: int, last: int, counts: tuple[int, int], objective: float) -> Optimum:
-        """Interval of the cells first to last; cells alternate: a point, the stretch after it, the next point, ..."""
-        false_positives, false_negatives = counts
+    def _optimum(self, first: int, last: int, fp: int, fn: int, objective: float) -> Optimum:
+        """Interval of the cells first to last, whose counts are optimal."""
         return Optimum(
-            float(self.t[first // 2]),
-            float(self.t[(last + 1) // 2]),
-            start_included=first % 2 == 0,
-            stop_included=last % 2 == 0,
-            false_positives=false_positives,
-            false_negatives=false_negatives,
-            fpr=false_positives / self.n_minus,
-            fnr=false_negatives / self.n_plus,
+            **self._interval(first, last),
+            false_positives=fp,
+            false_negatives=fn,
+            fpr=fp / self.n_minus,
+            fnr=fn / self.n_plus,
             objective=objective,
             note=self.note,
         )
+
+    def _interval(self, first: int, last: int) -> dict[str, Any]:
+        """Interval of the cells first to last, by the names of `PathInterval`."""
+        return {
+            "start": float(self.t[first // 2]),
+            "stop": float(self.t[(last + 1) // 2]),
+            "start_included": first % 2 == 0,
+            "stop_included": last % 2 == 0,
+            "line": self.line,
+            "parameter": self.parameter,
+        }
 
     def plot(self, ax: Any = None, *, xscale: str | None = None) -> Any:
         """Draw both rates along the line; see `paretoclf.plotting.ErrorCurveDisplay`."""
@@ -322,6 +420,13 @@ def _knots(scores: PathScores, t: Array) -> tuple[Array, Index]:
     ends = scores.t[[0, -1]]
     knots, place = np.unique(np.concatenate([ends, t]), return_inverse=True)
     return knots, place[ends.size :]
+
+
+def _runs(*values: npt.NDArray[Any]) -> list[tuple[int, int]]:
+    """First and last cells of the maximal runs of cells on which no value changes."""
+    changes = np.flatnonzero(np.any([np.diff(each) != 0 for each in values], axis=0))
+    ends = [*changes.tolist(), values[0].size - 1]
+    return list(zip([0, *(changes + 1).tolist()], ends, strict=True))
 
 
 def _alternate(points: Index, stretches: Index) -> Index:

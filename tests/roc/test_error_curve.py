@@ -13,6 +13,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 
 import paretoclf as pc
+from paretoclf.common.errors import InputError
 from paretoclf.plotting import ErrorCurveDisplay
 from paretoclf.roc.scores import PathScores
 from tests.oracles.exact import fractions, integer_kernel
@@ -135,6 +136,57 @@ def test_steps_and_optima_against_rationals(seed):
     found = as_tuples(curve.neyman_pearson(min(allowed, 1.0)))
     expected = best_runs(runs, lambda fp, fn: fn if fp / n_minus <= min(allowed, 1.0) else 99)
     assert [(g[0], g[2], g[4]) for g in found] == [(e[0], e[2], e[4]) for e in expected]
+
+
+def joined(runs):
+    """Runs that touch, as one each: start, stop and whether these belong to them."""
+    found = []
+    for _, start, start_in, stop, stop_in in runs:
+        if found and found[-1][1] == start and (found[-1][3] or start_in):
+            start, _, start_in, _ = found.pop()
+        found.append((start, stop, start_in, stop_in))
+    return found
+
+
+@pytest.mark.parametrize("seed", range(40))  # 300 pass, too
+def test_where_rates_are_low_and_the_table_against_rationals(seed):
+    scores, y = random_scores(np.random.default_rng(seed))
+    curve, runs = pc.roc.ErrorCurve.of_scores(scores, y), exact_cells(scores, y)
+    for fp_limit, fn_limit in [(None, 0), (None, 1), (0, None), (1, 1), (2, 0), (0, 0)]:
+        fits = [run for run in runs if run[0][0] <= (fp_limit, 9)[fp_limit is None]]
+        fits = [run for run in fits if run[0][1] <= (fn_limit, 9)[fn_limit is None]]
+        limits = {} if fp_limit is None else {"max_fpr": fp_limit / 3}
+        found = curve.where(**limits, max_fnr=None if fn_limit is None else fn_limit / 2)
+        expected = joined(fits)
+        assert [(each.start_included, each.stop_included) for each in found] == [each[2:] for each in expected]
+        ends = [(each.start, each.stop) for each in found]
+        np.testing.assert_allclose(ends, [tuple(map(float, each[:2])) for each in expected], atol=1e-15)
+    rows = curve.records()
+    assert [(row["false_positives"], row["false_negatives"]) for row in rows] == [run[0] for run in runs]
+    assert [(row["start_included"], row["stop_included"]) for row in rows] == [(run[2], run[4]) for run in runs]
+    for row in rows:
+        assert (row["fpr"], row["fnr"]) == (row["false_positives"] / 3, row["false_negatives"] / 2)
+
+
+def test_intervals_show_the_costs_at_their_ends_and_the_name_of_the_parameter(gaussians):
+    X, y = gaussians(30, 2, seed=1)
+    curve = pc.trace(pc.TwoCSVM(X, y), *LINE, progress=False).error_curve(*gaussians(40, 2, seed=2))
+    for each in (*curve.minimax(), *curve.where(max_fnr=0.3)):
+        for t, costs in zip((each.start, each.stop), each.costs, strict=True):
+            assert tuple(costs) == pytest.approx((0.1 + 1.8 * t, 1.9 - 1.8 * t))
+        shown = f"C_plus {0.1 + 1.8 * each.start:.6g} to {0.1 + 1.8 * each.stop:.6g}"
+        assert shown in repr(each)
+    last = curve.where(max_fnr=0.3)[-1]
+    assert last.stop == 1.0
+    for t in np.linspace(last.start, 1.0, 50)[1:]:
+        assert curve.rates(t)[1] <= 0.3
+    other = pc.roc.ErrorCurve.of_scores(*random_scores(np.random.default_rng(0)), parameter="tau")
+    assert repr(other.minimax()[0]).startswith("Optimum(tau in ")
+    assert other.minimax()[0].costs is None
+    with pytest.raises(InputError, match="max_fpr or max_fnr must be given, got neither"):
+        curve.where()
+    with pytest.raises(InputError, match="max_fnr must lie in"):
+        curve.where(max_fnr=2)
 
 
 def test_folds_are_added_and_blocks_do_not_matter(monkeypatch):
@@ -481,4 +533,5 @@ def test_the_table_has_the_costs_of_each_stretch(gaussians):
             assert costs == pytest.approx((0.1 + 1.8 * row[end], 1.9 - 1.8 * row[end]))
             assert costs == pytest.approx((path.costs(row[end]).C_plus, path.costs(row[end]).C_minus))
     without = pc.roc.ErrorCurve.of_scores(*random_scores(np.random.default_rng(0)))
-    assert [*without.records()[0]] == ["start", "stop", "false_positives", "false_negatives", "fpr", "fnr"]
+    place = ["start", "stop", "start_included", "stop_included"]
+    assert [*without.records()[0]] == [*place, "false_positives", "false_negatives", "fpr", "fnr"]

@@ -520,8 +520,9 @@ class OnSegments(Tabular):
         --------
         >>> import paretoclf as pc
         >>> svm = pc.TwoCSVM([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1])
-        >>> pc.trace(svm, start=(0.4, 1.6), stop=(1.6, 0.4)).error_curve([[0.5], [2.5]], [-1, 1]).minimax()
-        (Optimum(t in [0.277778, 0.722222), fpr 0, fnr 0, objective 0),)
+        >>> curve = pc.trace(svm, start=(0.4, 1.6), stop=(1.6, 0.4)).error_curve([[0.5], [2.5]], [-1, 1])
+        >>> curve.where(max_fpr=0, max_fnr=0)
+        (PathInterval(t in [0.277778, 0.722222), C_plus 0.733333 to 1.26667, C_minus 1.26667 to 0.733333),)
         """
         from paretoclf.roc.error_curve import errors_along  # only when errors are counted
 
