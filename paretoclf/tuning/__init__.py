@@ -10,6 +10,7 @@ from paretoclf.tuning.error_arrays import ErrorArrays as ErrorArrays
 from paretoclf.tuning.guarantee import Guarantee as Guarantee
 from paretoclf.tuning.guarantee import ShiftedRule as ShiftedRule
 from paretoclf.tuning.guarantee import guaranteed as guaranteed
+from paretoclf.tuning.guarantee import guaranteed_threshold as guaranteed_threshold
 from paretoclf.tuning.guarantee import negatives_needed as negatives_needed
 from paretoclf.tuning.guarantee import order_statistic as order_statistic
 from paretoclf.tuning.held_out import HeldOutLoss as HeldOutLoss

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import binom
 
-from paretoclf.common.checks import Array, check_share, check_vector
+from paretoclf.common.checks import Array, check_share, check_vector, what_it_is
 from paretoclf.common.errors import InputError
 from paretoclf.problem.classifiers import Rule
 
@@ -157,7 +157,8 @@ def guaranteed(rule: Any, X_negatives: Any, alpha: float, delta: float) -> Shift
     Raises
     ------
     InputError
-        If there are too few negatives; the message says how many are needed.
+        If there are too few negatives; the message says how many are needed. Or if the rule has no
+        ``decision_function``: for scores alone there is `guaranteed_threshold`.
 
     Notes
     -----
@@ -179,15 +180,50 @@ def guaranteed(rule: Any, X_negatives: Any, alpha: float, delta: float) -> Shift
     >>> print(rule.guarantee)
     P(false positive rate > 0.1) <= 0.0237 <= 0.05 (rank 96 of 100 left-out negatives)
     """
-    scores = np.asarray(rule.decision_function(X_negatives))
-    found = threshold_of(check_vector(scores, scores.size, "scores of the negatives"), alpha, delta)
+    if isinstance(rule, type) or not hasattr(rule, "decision_function"):
+        raise InputError(
+            f"rule must be a model with a decision_function, got {what_it_is(rule)}; for scores of negatives alone, "
+            "as a column of predict_proba, use guaranteed_threshold(scores, alpha, delta); order_statistic has its rank"
+        )
+    scores = rule.decision_function(X_negatives)
+    found = guaranteed_threshold(scores, alpha, delta)
     return ShiftedRule(rule, -found.threshold, found)
 
 
-def threshold_of(scores: Array, alpha: float, delta: float) -> Guarantee:
-    """Return the guarantee and its threshold from the scores of left-out negatives."""
-    rank, bound = order_statistic(scores.size, alpha, delta)
-    ranked = float(np.partition(scores, rank - 1)[rank - 1])
-    distance = _BEYOND * float(np.abs(scores).max())
+def guaranteed_threshold(scores: Any, alpha: float, delta: float) -> Guarantee:
+    """Return the threshold, with its guarantee, from the scores of left-out negatives alone: no model is needed.
+
+    Parameters
+    ----------
+    scores : array of shape (m,)
+        Scores of negatives that were left out, in any units; the larger, the more positive.
+    alpha, delta : float
+        In (0, 1).
+
+    Returns
+    -------
+    Guarantee
+        Its `threshold` lies just above the score of its `rank`; +1 where a score is at least the threshold.
+
+    Raises
+    ------
+    InputError
+        If the scores are no vector of numbers, or too few; the message says how many are needed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import paretoclf as pc
+    >>> scores = np.arange(100.0)
+    >>> found = pc.tuning.guaranteed_threshold(scores, alpha=0.1, delta=0.05)
+    >>> print(found)
+    P(false positive rate > 0.1) <= 0.0237 <= 0.05 (rank 96 of 100 left-out negatives)
+    >>> scores[scores >= found.threshold]
+    array([96., 97., 98., 99.])
+    """
+    negatives = check_vector(scores, np.size(scores), "scores")
+    rank, bound = order_statistic(negatives.size, alpha, delta)
+    ranked = float(np.partition(negatives, rank - 1)[rank - 1])
+    distance = _BEYOND * float(np.abs(negatives).max())
     above = max(ranked + distance, float(np.nextafter(ranked, np.inf)))
-    return Guarantee(float(alpha), float(delta), scores.size, rank, bound, above)
+    return Guarantee(float(alpha), float(delta), negatives.size, rank, bound, above)

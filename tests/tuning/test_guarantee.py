@@ -11,7 +11,7 @@ from scipy.stats import binom, norm
 
 import paretoclf as pc
 from paretoclf.common.errors import InputError
-from paretoclf.tuning.guarantee import order_statistic, threshold_of
+from paretoclf.tuning import guaranteed_threshold, order_statistic
 
 
 def violation(m, k, alpha):
@@ -51,7 +51,7 @@ def test_violations_are_within_their_binomial_band(m, alpha, delta):
     """With continuous scores the probability is v(k) itself: neither more nor less."""
     rng, draws = np.random.default_rng(0), 4000
     _, bound = order_statistic(m, alpha, delta)
-    thresholds = np.array([threshold_of(rng.normal(size=m), alpha, delta).threshold for _ in range(draws)])
+    thresholds = np.array([guaranteed_threshold(rng.normal(size=m), alpha, delta).threshold for _ in range(draws)])
     violations = int((norm.sf(thresholds) > alpha).sum())
     low, high = binom.ppf([0.0005, 0.9995], draws, bound)
     assert low <= violations <= high
@@ -77,10 +77,10 @@ def test_ties_make_it_more_careful():
     rng = np.random.default_rng(2)
     violations = 0
     for _ in range(500):
-        found = threshold_of(rng.integers(0, 5, size=80).astype(float), 0.25, 0.1)
+        found = guaranteed_threshold(rng.integers(0, 5, size=80).astype(float), 0.25, 0.1)
         violations += (np.arange(5) >= found.threshold).mean() > 0.25
     assert violations <= binom.ppf(0.999, 500, 0.1)
-    assert threshold_of(np.zeros(80), 0.25, 0.1).threshold > 0
+    assert guaranteed_threshold(np.zeros(80), 0.25, 0.1).threshold > 0
 
 
 def test_exactly_the_scores_above_the_rank_are_positive():
@@ -93,3 +93,34 @@ def test_exactly_the_scores_above_the_rank_are_positive():
 def test_levels_outside_the_open_interval(alpha, delta):
     with pytest.raises(InputError, match=r"(alpha|delta) must lie strictly"):
         pc.tuning.negatives_needed(alpha, delta)
+
+
+def test_scores_alone_give_the_threshold_of_a_model_that_has_these_scores():
+    scores = np.random.default_rng(4).normal(size=180).round(2)  # with ties
+    found = guaranteed_threshold(scores.tolist(), 0.08, 0.1)
+    ranked = sorted(scores.tolist())
+    assert (found.rank, found.bound) == (171, pytest.approx(float(violation(180, 171, 0.08)), rel=1e-9))
+    assert violation(180, 170, 0.08) > 0.1
+    assert ranked[170] < found.threshold <= min(score for score in ranked if score > ranked[170])
+    assert pc.tuning.guaranteed(pc.results.LinearRule([1.0], 0.0), scores[:, None], 0.08, 0.1).guarantee == found
+
+
+@pytest.mark.parametrize("rule", [np.zeros(180), None, "svm", pc.results.LinearRule])
+def test_scores_in_place_of_a_model_are_told_where_they_belong(rule):
+    with pytest.raises(
+        InputError, match=r"rule must be a model with a decision_function, .*guaranteed_threshold\(scores"
+    ):
+        pc.tuning.guaranteed(rule, np.zeros(180), 0.08, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("scores", "said"),
+    [
+        (np.zeros((180, 1)), r"scores must have shape \(180,\), got \(180, 1\)"),
+        ([0.0] * 40 + [np.nan], "scores must be finite, got nan at index 40"),
+        (np.zeros(25), "needs at least 28 left-out negatives, got 25"),
+    ],
+)
+def test_scores_that_give_no_threshold(scores, said):
+    with pytest.raises(InputError, match=said):
+        guaranteed_threshold(scores, 0.08, 0.1)
