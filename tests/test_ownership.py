@@ -158,7 +158,7 @@ MADE_BY_US = {
     "CostPlane",
     "Derivatives",
     "Ranges",
-    *("BestRange", "BestRanges", "PathInterval"),
+    *("BestRange", "BestRanges", "LabelChanges", "PathInterval"),
     "Regimes",
     "NuGrid",  # trace, plane, nu_grid: cases above
     "ErrorArrays",
