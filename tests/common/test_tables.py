@@ -107,6 +107,8 @@ def results():
         "GridErrorCurve": swept.error_curve(X, y),
         "Dataset": data,
         "PathScores": path.scores(X),
+        "LabelChanges": pc.roc.label_changes(path.scores(X)),
+        "BestRanges": pc.roc_of_path(path, X, y, vary="asymmetry").best_ranges(),
         "Moments": pc.Moments.from_samples(X, y),
         "formulation": margins,
         "LeaveOneOut": (held_out := pc.leave_one_out(svm, (0.5, 0.5))),
@@ -134,7 +136,7 @@ NAMES = (
     "Solution", "Classifier", "Certificate", "DualityTable", "Path", "Path of sample costs", "QuantilePath", "NuPath",
     "MarginPath", "Regimes", "Sweep", "Agreement", "ValueAgreement", "Verification", "SuiteReport", "RocCurve",
     "RocCurve without a path", "NestedRoc", "ErrorCurve", "GridErrorCurve", "Dataset", "PathScores", "Moments",
-    "formulation", "LeaveOneOut", "Proofs of LeaveOneOut", "LeaveOneOutPath",
+    "formulation", "LeaveOneOut", "Proofs of LeaveOneOut", "LeaveOneOutPath", "LabelChanges", "BestRanges",
     "TargetPValues", "ConformalRanks", "Influence", "JudgedPoints", "JudgedValues", "KKTTable", "Conflict",
     "OptimalSet", "Ranges", "ConePath", "CurvePath", "ProblemPath", "ProblemMap", "GuaranteePath",
 )  # fmt: skip
