@@ -6,7 +6,7 @@ that set: the gradient where there is one. At a kink it is that of
 .. math:: \min_d\; g^\top d+\tau^{-1}[h(x+\tau d)-h(x)]+\tfrac12|d|^2,
 
 where h are the terms with a kink and g is the gradient of the others: for a small step :math:`\tau` minus the least
-element. It never says more than that element, and is 0 only where that is.
+element. With any step it never says more than that element, and is 0 only where that is.
 
 Multipliers of signs and bounds that were not given are chosen: those that make the residual least, at least 0, and 0
 where there is room.
@@ -14,6 +14,7 @@ where there is room.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -23,7 +24,7 @@ from scipy.optimize import nnls
 
 from paretoclf.common.checks import Array
 from paretoclf.common.tables import SHOWN, Tabular, listing
-from paretoclf.common.tolerances import SOLVER_FAST, SOLVER_REFERENCE
+from paretoclf.common.tolerances import SOLVER_FAST, SOLVER_MIDDLE, SOLVER_REFERENCE
 from paretoclf.proof.verdicts.evidence import Condition
 from paretoclf.solve.judging.primal_and_dual import evaluate
 from paretoclf.solve.models.attributes import attribute_constraints
@@ -44,8 +45,11 @@ _KINKED_AT_0 = {"abs", "norm1", "Pnorm", "PnormApprox"}
 #: How many entries a sentence names; more are counted.
 NAMED = 6
 
-#: What counts as a kink's place, and the step by which one is looked at, relative to 1 + the point.
-_AT_KINK, _STEP = 1e-6, 1e-4
+#: What counts as a kink's place, relative to 1 + the point.
+_AT_KINK = 1e-6
+
+#: The steps by which a kink is looked at, relative to 1 + the point.
+_STEPS = (1.0, 1e-2, 1e-4)
 
 #: Residuals of this share of their terms are rounding, and shown as 0.
 _ROUNDING = 16.0 * float(np.finfo(float).eps)
@@ -288,7 +292,7 @@ class _Stationarity:
     def _terms(self) -> list[_LagrangianTerm] | None:
         """The terms of the Lagrangian; None where a variable, a constraint or an atom is not covered."""
         variables, weighted = self.model.variables, self._weighted()
-        if weighted is None or any(v.is_complex() or v.attributes["diag"] for v in variables.values()):
+        if weighted is None or any(v.is_complex() for v in variables.values()):
             return None
         found = []
         for weight, expression in weighted:
@@ -409,6 +413,8 @@ def _gradient(weight: Any, expression: Any, variables: Mapping[str, Any]) -> dic
         if variable.is_symmetric() and variable.ndim == 2:
             square = own.reshape(variable.shape)
             own = np.ravel(0.5 * (square + square.T))
+        if variable.attributes["diag"]:
+            own = np.where(np.ravel(np.eye(*variable.shape)), own, 0.0)
         found[name] = own
     return found
 
@@ -440,31 +446,61 @@ def _has_gradient(expression: Any) -> bool:
 def _at_kink(
     gradient: Mapping[str, Array], kinked: list[_LagrangianTerm], free: Mapping[str, Any], variables: Mapping[str, Any]
 ) -> dict[str, Array]:
-    """The least element of the subdifferential, by the problem of the module's text; nan where it is not convex."""
-    nothing = {name: np.full(v.size, np.nan) for name, v in variables.items()}
-    step = _STEP * (1.0 + max(float(np.max(np.abs(v.value), initial=0.0)) for v in variables.values()))
-    moves = {name: cp.Variable(v.shape, symmetric=v.ndim == 2 and v.is_symmetric()) for name, v in variables.items()}
+    """The least element of the subdifferential, by the problem of the module's text; nan where it is not found.
+
+    The first step is as long as the point: there the problem is well scaled. Shorter ones follow where 0 is not least.
+    """
+    found = {name: np.full(v.size, np.nan) for name, v in variables.items()}
+    size = 1.0 + max(float(np.max(np.abs(v.value), initial=0.0)) for v in variables.values())
+    for step in _STEPS:
+        nearer = _moved_least(step * size, gradient, kinked, free, variables)
+        if nearer is None:
+            return found
+        found = nearer
+        if not any(entries.any() for entries in found.values()):
+            return found
+    return found
+
+
+def _moved_least(
+    step: float,
+    gradient: Mapping[str, Array],
+    kinked: list[_LagrangianTerm],
+    free: Mapping[str, Any],
+    variables: Mapping[str, Any],
+) -> dict[str, Array] | None:
+    """The solution of the problem of the module's text; None where it is not convex, or a solver is not sure of it."""
+    moves = {name: _same_shape(v) for name, v in variables.items()}
     moved = {id(v): cp.Constant(dense(v.value)) + step * moves[name] for name, v in variables.items()}
     squares = [0.5 * cp.sum_squares(d) for d in moves.values()]
     linear = [cp.sum(cp.multiply(gradient[name].reshape(d.shape, order="F"), d)) for name, d in moves.items()]
     try:
         there = [term.expression.tree_copy(moved) for term in kinked]
     except AssertionError:  # of a perspective, which CVXPY cannot copy
-        return nothing
+        return None
     weights = [np.reshape(term.weight, term.expression.shape) for term in kinked]
     beyond = [cp.sum(cp.multiply(*pair) / step) for pair in zip(weights, there, strict=True)]
     rows = [_still_kept(constraint, moved, step) for constraint in free.values()]
     problem = cp.Problem(cp.Minimize(sum([*squares, *linear, *beyond])), rows)
     if not problem.is_dcp():  # a multiplier of the wrong sign
-        return nothing
-    for accuracy in (SOLVER_REFERENCE, SOLVER_FAST):
+        return None
+    for accuracy in (SOLVER_REFERENCE, SOLVER_MIDDLE, SOLVER_FAST):
         try:
-            problem.solve(solver="CLARABEL", **settings_at(accuracy))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # of what is inaccurate, and not taken
+                problem.solve(solver="CLARABEL", **settings_at(accuracy))
         except cp.SolverError:
             continue
-        if all(d.value is not None for d in moves.values()):
+        if problem.status == cp.OPTIMAL:
             return {name: _without_noise(np.ravel(dense(d.value), order="F")) for name, d in moves.items()}
-    return nothing
+    return None
+
+
+def _same_shape(variable: Any) -> Any:
+    """A variable of the same shape, symmetric or diagonal as the given one is."""
+    if variable.attributes["diag"]:
+        return cp.Variable(variable.shape, diag=True)
+    return cp.Variable(variable.shape, symmetric=variable.ndim == 2 and variable.is_symmetric())
 
 
 def _still_kept(constraint: Any, moved: Mapping[int, Any], step: float) -> Any:

@@ -165,3 +165,28 @@ def test_a_perspective_is_not_known():
     table = table_of(problem, {"z": 1, "s": 1}, {"low": 2})
     assert {each.of for each in table.fails} == {"z", "s"}
     assert all(np.isnan(each.by) for each in table.fails)
+
+
+def test_at_several_kinks_integers_that_satisfy_the_conditions_hold():
+    """The multipliers prove the optimum: the least value of the Lagrangian, by HiGHS, is that of the point, 2."""
+    x, s = cp.Variable(3, nonneg=True, name="x"), cp.Variable(name="s", bounds=[-2, 3])
+    cost = -2 * s + cp.sum(cp.pos(x)) * 2 + cp.sum(cp.neg(x - 1)) + x[2]
+    link, row = (s + x[0] <= 2).set_label("link"), (-2 * x[0] + x[1] + 2 * x[2] <= -2).set_label("row")
+    total = (2 * x[0] + x[1] + 2 * x[2] == 2).set_label("total")
+    problem, duals = cp.Problem(cp.Minimize(cost), [link, total, row]), {"link": 2.0, "total": -1.25, "row": 0.25}
+    lagrangian = cost + sum(duals[each.label] * each.expr for each in (link, total, row))
+    least = cp.Problem(cp.Minimize(lagrangian)).solve(solver="HIGHS")
+    table = table_of(problem, {"x": [1, 0, 0], "s": 1}, duals)
+    assert least == pytest.approx(2.0)
+    assert table.holds, str(table)
+
+
+@pytest.mark.parametrize(("kink", "misses"), [(0.0, 2.5), (1.0, 1.5), (3.0, 0.0)])
+def test_a_diagonal_variable_has_entries_on_the_diagonal_alone(kink, misses):
+    """Of an entry on the diagonal the subdifferential is [2.5 - kink, 2.5 + kink]; others, of 5 and more, are fixed."""
+    D = cp.Variable((2, 2), diag=True, name="D")
+    cost = kink * cp.sum(cp.abs(D)) + cp.sum_squares(D) + 5 * cp.sum(D) - 6 * cp.trace(D)
+    problem = cp.Problem(cp.Minimize(cost), [(cp.trace(D) <= 0).set_label("top")])
+    table = table_of(problem, {"D": np.zeros((2, 2))}, {"top": 3.5})
+    assert by(table, "stationarity", "D") == pytest.approx(misses, rel=1e-4)
+    assert table.holds == (misses == 0.0)
