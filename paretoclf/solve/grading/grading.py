@@ -837,14 +837,13 @@ def _wrong_entry(exercise: _Exercise, entry: _Entry, proof: ProblemProof, verdic
 def _optimal_in_words(exercise: _Exercise, proof: ProblemProof, values: Mapping[str, Any]) -> str:
     """Sentence on right values: optimal, or to how many digits of what, and what they violate."""
     assert proof.certificate is not None
-    violated = _violation(proof)
-    value = f"value {told(proof.certificate.primal_value, proof)}"
-    if violated:
-        best = exercise.solved.certificate.primal_value  # type: ignore[union-attr]
-        value = f"{value}, where {told(best, exercise.solved)} is the best; {violated}"
+    violated, value = _violation(proof), told(proof.certificate.primal_value, proof)
+    best = told(exercise.solved.certificate.primal_value, exercise.solved)  # type: ignore[union-attr]
+    short = bool(violated) or (value != best and not _is_exact(proof))
     of_value = bool(_off(exercise, values))
-    how_far = f" to {exercise.digits}{' of the value' if of_value else ''}" if of_value or violated else ""
-    return f"the values are optimal{how_far} ({value})"
+    how_far = f" to {exercise.digits}{' of the value' if of_value else ''}" if of_value or short else ""
+    where = f", where {best} is the best" if short else ""
+    return f"the values are optimal{how_far} (value {value}{where}{f'; {violated}' if violated else ''})"
 
 
 def _as_they_stand(proof: ProblemProof) -> str:

@@ -315,6 +315,8 @@ def test_answers_of_exercises_with_a_closed_form(name):
          "best; mass is violated by 0.0004), and the multipliers prove it."),
         ("workshop", [16, 12.01], None, "Right: the values are optimal to three digits (value 96.04, where 96 is the "
          "best; labour is violated by 0.02)."),
+        ("workshop", [16, 11.99], None, "Right: the values are optimal to three digits (value 95.96, where 96 is the "
+         "best)."),
         ("workshop", [16, 12.1], None, "Infeasible: labour is violated by 0.2."),
     ],
 )  # fmt: skip
@@ -349,8 +351,8 @@ def test_where_optima_are_many_three_digits_are_those_of_the_value():
     said = pc.grade(problem, {"x": [0.25, 0.7502]}, {"a": 0.25, "b": 0.3751})
     assert (said.verdict, said.values, said.multipliers) == ("right", True, True)
     assert said.sentence == (
-        "Right: the values are optimal to three digits of the value (value 1.0002), and the multipliers prove it to "
-        "three digits of the value."
+        "Right: the values are optimal to three digits of the value (value 1.0002, where 1 is the best), and the "
+        "multipliers prove it to three digits of the value."
     )
     z = cp.Variable(2, name="z")  # z[0] is unique and z[1] is not
     half = cp.Problem(cp.Minimize(cp.square(z[0] - 1) + 1), [cp.abs(z[1]) <= 1])
@@ -400,7 +402,7 @@ def exercise():
     return cp.Problem(cp.Minimize(cp.sum_squares(x)), [(cp.sum(x) == 1).set_label("mass"), low])
 
 
-RIGHT = "Right: the values are optimal (value 0.58008), and"
+RIGHT = "Right: the values are optimal to three digits (value 0.58008, where 0.58 is the best), and"
 TOO = "; the multipliers are right."
 WRONG = "Wrong multipliers: the values are optimal, but"
 
