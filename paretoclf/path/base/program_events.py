@@ -10,7 +10,7 @@ in the same way, and has the words of its labels: a side that a cost has made is
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -50,8 +50,24 @@ def program_events(path: Any, words: Any) -> tuple[Event, ...]:
     found = sorted([*changes.of_rows(), *changes.of_items()])
     # Terms of one direction have one name: what is said of several at once is said once.
     said = dict.fromkeys((segment, name, before, after) for segment, _, name, before, after in found)
-    return tuple(changes.event(*each) for each in said)
+    return tuple(changes.event(*each) for each in _as_one(said))
 
+
+def _as_one(said: Iterable[_Said]) -> list[_Said]:
+    """Join what is said of one variable at once: its own rows may not see a bound that is behind an item."""
+    found: dict[tuple[int, str], list[_Said]] = {}
+    for each in said:
+        found.setdefault(each[:2], []).append(each)
+    for place, own in found.items():
+        before = {each[2] for each in own} - {"free"} or {"free"}
+        after = {each[3] for each in own} - {"free"} or {"free"}
+        if len(own) > 1 and len(before) == len(after) == 1 and before | after <= _OF_BOUNDS:
+            found[place] = [(*place, before.pop(), after.pop())] if before != after else []
+    return [each for own in found.values() for each in own]
+
+
+#: Words for a variable between bounds.
+_OF_BOUNDS = {"free", "at its lower bound", "at its upper bound"}
 
 #: Words for the labels of an item whose lower side, whose upper side, or both are kinks of costs; its inside is next to
 #: them. One whose two kinks are one has the words of its labels.
@@ -77,6 +93,9 @@ _AT_ONE_KINK = {
 
 #: Words that change places where what is named falls from below a kink to above it.
 _TURNED = {"above": "below", "below": "above", "lower": "upper", "upper": "lower"}
+
+#: What is said of a change: the segment that it is at the beginning of, a name, and the states before and after.
+_Said = tuple[int, str, str, str]
 
 #: A change: the segment that it is at the beginning of, its place in order, a name, and the states before and after.
 _Change = tuple[int, int, str, str, str]

@@ -219,6 +219,15 @@ def test_one_row_of_one_entry_is_the_bound_of_its_variable_on_either_side():
     assert told(path) == [(0.2, "x at its lower bound -> free"), (0.8, "x free -> at its upper bound")]
 
 
+@pytest.mark.parametrize(("low", "radius"), [(-1.0, 2.0), (-3.0, 2.0), (-2.0, 2.0)])
+def test_a_jump_between_a_bound_and_one_that_an_absolute_value_makes_is_one_event(low, radius):
+    z, t = cp.Variable(name="z", bounds=[low, None]), cp.Parameter(name="t")
+    path = pc.trace(cp.Problem(cp.Minimize(t * z), [cp.abs(z) <= radius]), {t: -1}, {t: 1})
+    assert path.at(0.6).variables["z"] == max(low, -radius)
+    of_z = [each for each in told(path) if each[1].startswith("z ")]
+    assert of_z == [(0.5, "z at its upper bound -> at its lower bound")]
+
+
 def test_a_parameter_beside_a_variable_leaves_a_row_a_row():
     """min v + (x - 1)^2, v >= s x and v >= (s - 1) x: x is 0 from s = 2 to s = 3, where both hold; v has no bound."""
     x, v, s = cp.Variable(name="x"), cp.Variable(name="v"), cp.Parameter(name="s", nonneg=True)
