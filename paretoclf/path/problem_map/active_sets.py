@@ -195,6 +195,8 @@ class ActiveSets:
         room = self.sizes @ error[:n] + _EPS * (np.abs(self.b) + self.sizes @ np.abs(x))
         conditions[rows], room[rows] = found[n:], error[n:]
         room *= _KNOWN
+        # The inverse, too, is rounded where it is 0: there the rounding is a share of that of the row's other numbers.
+        room = np.maximum(room, _EPS * room.max(axis=1, keepdims=True))
         conditions[np.abs(conditions) <= room] = 0.0
         z[rows] = conditions[rows]
         conditions[~self.asked] = 0.0

@@ -640,3 +640,21 @@ def test_regions_with_several_optima_name_what_differs():
     assert seen == {True, False}
     apart = cp.Problem(cp.Minimize(costs[0] + 0.01 * costs[1]), rows)
     assert not any(each.several for each in pc.plane(apart, {x0[0]: (1, 4), x0[1]: (-2, 2)}, progress=False).regions)
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.037])
+def test_an_equation_may_be_written_as_two_inequalities(shift):
+    """Whole numbers, and a corner of the box on the equation: what is 0 there is 0 but for roundings of roundings."""
+    p, r = cp.Parameter(name="p"), cp.Parameter(name="r")
+    x = cp.Variable(3, name="x", bounds=[np.array([1.0, 1.0, -1.0]), np.array([2.0, 3.0, 0.0])])
+    B = np.array([[1.0, 0.0, -1.0], [2.0, 2.0, -1.0], [1.0, 0.0, 2.0]])
+    cost = 3 * x[0] - 3 * x[2] + p * cp.sum(x) + r * x[0] + 2 * cp.sum_squares(B @ x - np.array([-1, 1, 2]))
+    top, line = x[1] + 2 * x[2] <= 1 + p, 2 * x[0] - x[1]
+    ranges = {p: (-3 + shift, 3), r: (-2 + shift, 3)}
+    two = pc.plane(cp.Problem(cp.Minimize(cost), [line <= 1, line >= 1, top]), ranges, progress=False)
+    problem = cp.Problem(cp.Minimize(cost), [line == 1, top])
+    one = pc.plane(problem, ranges, progress=False)
+    assert len(two.regions) == len(one.regions) == 2
+    for p.value, r.value in ((-1.7, 2.5), (-0.3, 0.4), (0.5, -1.5), (2.9, 1.0)):
+        value = problem.solve(solver="CLARABEL")
+        assert two.at({p: p.value, r: r.value}).value == pytest.approx(value, rel=1e-6)
