@@ -9,13 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checking.elsewhere import grid_of, is_estimator, is_minimiser
+from paretoclf.checking.elsewhere import grid_of, is_estimator, is_lars
 from paretoclf.checking.estimators import CLASSIFIERS, classifier_problem, is_of
+from paretoclf.checking.fitted_objectives import objective_of, of_squares, of_tasks
 from paretoclf.checking.fitted_problems import FittedProblem
-from paretoclf.checking.fitted_readers import READERS, FittedOn, Squares, targets_of, tasks_row
+from paretoclf.checking.fitted_readers import READERS, FittedOn, Squares, hint_of, targets_of, tasks_row
+from paretoclf.checking.fitted_reports import JudgedModel, ModelVerification, with_positive
 from paretoclf.checking.given import Given, no_parameters
 from paretoclf.checking.judged_solutions import Verification
 from paretoclf.checking.judging import certificate_of
+from paretoclf.checking.not_judged import why_not
 from paretoclf.checking.of_classifiers import judge_rows
 from paretoclf.checking.rows import Row
 from paretoclf.common.checks import Array, check_bool, check_inside, check_nonnegative, real_array, what_it_is
@@ -29,12 +32,9 @@ from paretoclf.proof.verdicts.certificate import Certificate
 WEIGHTED = "or it was fitted with sample_weight: give it"
 
 #: Fitted models that are read, by their classes; the last two by their paths.
-KNOWN = ", ".join([*CLASSIFIERS, *READERS]) + ", a Pipeline that ends in one, or, alone, LassoLars or LassoLarsCV"
-
-#: Any minimiser of a convex function can be judged as a solution of a problem in CVXPY.
-_BY_HAND = (
-    "state what it minimises as a cvxpy.Problem, and give its numbers by the names of the variables: "
-    "grade(problem, {'w': coef, 'b': intercept}, tol=...)"
+KNOWN = (
+    ", ".join([*CLASSIFIERS, *READERS])
+    + ", a Pipeline or a fitted search that holds one, or, alone, LassoLars or LassoLarsCV"
 )
 
 #: Another reason for solutions of a path that are off by far.
@@ -54,11 +54,6 @@ PATH_TOL = 1e-4
 
 #: Rounds of coordinate descent that suffice for a small tolerance.
 MAX_ITER = 100_000
-
-
-def judged_by(given: Any) -> str:
-    """Name the call that judges what is not read here, in words; an empty text where none is known."""
-    return _BY_HAND if is_minimiser(given) else ""
 
 
 def judge_fitted(
@@ -89,14 +84,42 @@ def judge_fitted(
     kernel, sample_weight = of_samples
     tol, between = asked
     grid = grid_of(solutions)
-    if grid is None:
-        no_parameters(parameters)
-        read = read_fitted(X, y, solutions, kernel, sample_weight)
-    else:
-        read = _of_grid(X, y, grid, sample_weight, dict(parameters))
+    if grid is not None:
+        return _judge_grid((X, y, grid), sample_weight, asked, parameters)
+    no_parameters(parameters)
+    models: list[JudgedModel] = []
+    read = read_fitted(X, y, solutions, kernel, sample_weight, models)
+    return ModelVerification.of(_judged(read, tol, bool(between), hint_of(sample_weight)), models)
+
+
+def _judged(read: Given, tol: float | None, between: bool, hint: str = "") -> Verification:
+    """Judge rows, by bounds that need be no closer than a share of the tolerance.
+
+    The hint is for machines without multipliers that are off by far.
+    """
     close = max(CERTIFY, CLOSE * (read.tol if tol is None else tol))
-    report = judge_rows(replace(read, judge=partial(_certificate, close=close)), tol, bool(between))
-    return report if grid is None else _with_tolerance(report, real_array(y, "y"), tol)
+    return judge_rows(replace(read, judge=partial(_certificate, close=close, hint=hint)), tol, between)
+
+
+def _judge_grid(
+    given: tuple[Any, Any, tuple[Any, Any]],
+    sample_weight: Any,
+    asked: tuple[float | None, bool | None],
+    parameters: Mapping[str, Any],
+) -> Verification:
+    """Judge solutions of ``lasso_path`` or ``enet_path``, and say how those would pass that do not."""
+    X, y, grid = given
+    tol, between = asked
+    report = _judged(_of_grid(X, y, grid, sample_weight, dict(parameters)), tol, bool(between))
+    positive = bool(parameters.get("positive", False))
+    hint = ""
+    if not positive and not report.passes() and grid[1].ndim == 2 and (grid[1] >= 0.0).all():
+        other = _judged(_of_grid(X, y, grid, None, {**parameters, "positive": True}), tol, False)
+        hint = with_positive(report.verdicts, other.verdicts)
+    report = _with_note(report, hint) if hint else _with_tolerance(report, real_array(y, "y"), tol)
+    words = of_tasks if grid[1].ndim == 3 else partial(of_squares, positive=positive)
+    models = [JudgedModel("the path", "", words(values)) for values in report.values]
+    return ModelVerification.of(report, models)
 
 
 def _with_tolerance(report: Verification, y: Array, asked: float | None) -> Verification:
@@ -111,39 +134,58 @@ def _with_tolerance(report: Verification, y: Array, asked: float | None) -> Veri
     least = min(report[k].scale for k in failing)
     wanted = PATH_TOL if asked is None else asked * min(1.0, least / mean_square)
     tol = 10.0 ** np.floor(np.log10(wanted * (1.0 + CERTIFY)))
-    hint = f"Compute the path with tol={tol:.0e}, max_iter={MAX_ITER} to have it as close as that."
-    certificates = list(report.certificates)
-    for k in failing:
-        certificates[k] = replace(report[k], note=f"{report[k].note} {hint}".strip())
+    return _with_note(report, f"Compute the path with tol={tol:.0e}, max_iter={MAX_ITER} to have it as close as that.")
+
+
+def _with_note(report: Verification, note: str) -> Verification:
+    """Add a note to the certificates of rows that are not optimal."""
+    certificates = []
+    for verdict, certificate in zip(report.verdicts, report.certificates, strict=True):
+        own = certificate.note if verdict == "optimal" else f"{certificate.note} {note}".strip()
+        certificates.append(replace(certificate, note=own))
     return replace(report, certificates=tuple(certificates))
 
 
-def read_fitted(X: Any, y: Any, solutions: Any, kernel: Any = None, sample_weight: Any = None) -> Given:
-    """Read one fitted model, or several."""
+def read_fitted(
+    X: Any,
+    y: Any,
+    solutions: Any,
+    kernel: Any = None,
+    sample_weight: Any = None,
+    models: list[JudgedModel] | None = None,
+) -> Given:
+    """Read one fitted model, or several; what they are is added to ``models``, as they are read."""
     several = isinstance(solutions, list | tuple)
-    models = list(solutions) if several else [solutions]
-    for k, model in enumerate(models):
+    given = list(solutions) if several else [solutions]
+    for k, model in enumerate(given):
         if not is_estimator(model):
             raise InputError(f"solutions[{k}] must be a fitted estimator like the others, got {what_it_is(model)}")
 
     def rows() -> Iterator[tuple[Any, Row]]:
-        for k, model in enumerate(models):
+        for k, outer in enumerate(given):
             try:
-                found = list(_rows_of(model, X, y, kernel, sample_weight))
+                model, samples = _held(outer, X)
+                found = list(_rows_of(model, samples, y, kernel, sample_weight))
             except InputError as error:
                 raise InputError(f"solutions[{k}]: {error}" if several else str(error)) from None
+            if models is not None:
+                models.extend(_what_is(outer, row, sample_weight is not None) for _, row in found)
             yield from found
 
     hint = WEIGHTED if sample_weight is None else ""
-    return Given(rows(), None, max(map(own_tolerance, models)), hint)
+    return Given(rows(), None, max(map(own_tolerance, given)), hint)
 
 
-def _certificate(problem: Any, row: Row, close: float) -> Certificate:
+def _certificate(problem: Any, row: Row, close: float, hint: str) -> Certificate:
     """Certify a row of a stated problem, by bounds that need be no closer than so much, or of a formulation."""
     if isinstance(problem, FittedProblem):
         return problem.certificate(row.numbers, close)
     certificate = certificate_of(problem, row)
-    if not certificate.off_by > LOOSE or not isinstance(problem, TwoCSVM):
+    if not certificate.off_by > LOOSE:
+        return certificate
+    if "alpha" not in row.numbers:  # no sample was kept
+        return replace(certificate, note=f"{certificate.note} {hint}".strip())
+    if not isinstance(problem, TwoCSVM):
         return certificate
     if problem.gram.n > (SOON_IF_LINEAR if problem.gram.linear else SOON):
         return certificate
@@ -167,21 +209,66 @@ def _beside_an_optimum(problem: TwoCSVM, row: Row, certificate: Certificate) -> 
 
 def own_tolerance(estimator: Any) -> float:
     """Tolerance at which a fitted estimator stopped, if it has one: at least that of certificates, at most LOOSE."""
-    last = estimator[-1] if is_of(estimator, "Pipeline") else estimator
-    tol = getattr(last, "tol", None)
+    tol = getattr(nested(estimator)[-1], "tol", None)
     return min(max(float(tol or 0.0), CERTIFY), LOOSE)
+
+
+def nested(estimator: Any) -> list[Any]:
+    """Return an estimator, the last step or the best estimator that it holds, what that holds, and so on.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Lasso
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from paretoclf.checking.fitted_models import nested
+    >>> nested(make_pipeline(Lasso(0.1)))[1:]
+    [Lasso(alpha=0.1)]
+    """
+    found = [estimator]
+    while True:
+        last = found[-1]
+        held = last[-1] if is_of(last, "Pipeline") else getattr(last, "best_estimator_", None)
+        if held is None:
+            return found
+        found.append(held)
+
+
+def lars_in(given: Any, X: Any) -> tuple[Any, Any]:
+    """Return the LassoLars in a pipeline or a search, and the samples as it saw them; anything else as it is."""
+    return _held(given, X) if is_lars(nested(given)[-1]) else (given, X)
+
+
+def _held(estimator: Any, X: Any) -> tuple[Any, Any]:
+    """The model in pipelines and searches, and the samples as it saw them."""
+    *outer, model = nested(estimator)
+    for each in outer:
+        if is_of(each, "Pipeline"):
+            X = _as_seen(each, X)
+    return model, X
+
+
+def _what_is(estimator: Any, row: Row, weighted: bool) -> JudgedModel:
+    """Say what a row is of: the model, where it was found, and what it minimises."""
+    model = nested(estimator)[-1]
+    return JudgedModel(type(model).__name__, found_in(estimator), objective_of(model, row.values, weighted=weighted))
+
+
+def found_in(estimator: Any) -> str:
+    """Return which model of a search is judged, in words; an empty text where there is no search."""
+    *outer, model = nested(estimator)
+    if all(is_of(each, "Pipeline") for each in outer):
+        return ""
+    step = "the last step of " if is_of(outer[-1], "Pipeline") else ""
+    return f"{step}best_estimator_: {' '.join(repr(model).split()):.200}"
 
 
 def _rows_of(estimator: Any, X: Any, y: Any, kernel: Any, sample_weight: Any) -> Iterator[tuple[Any, Row]]:
     """Problems that a fitted estimator solves, and its solutions; several where it has several targets."""
     name = type(estimator).__name__
-    if is_of(estimator, "Pipeline"):
-        yield from _rows_of(estimator[-1], _as_seen(estimator, X), y, kernel, sample_weight)
-        return
     reader = next((reader for kind, reader in READERS.items() if is_of(estimator, kind)), None)
     classifier = any(is_of(estimator, kind) for kind in CLASSIFIERS)
     if reader is None and not classifier:
-        way = "give best_estimator_" if hasattr(estimator, "best_estimator_") else judged_by(estimator)
+        way = why_not(estimator)
         door = f": {way}" if way else ""
         raise InputError(f"solutions must be one of the estimators {KNOWN}, got {name}{door}")
     if not hasattr(estimator, "intercept_"):

@@ -1,9 +1,13 @@
 r"""The problems that fitted models of scikit-learn solve, each stated as its documentation does, and judged as such.
 
-With weights :math:`s_i` of the samples (all 1 by default), :math:`S=\sum_is_i` and residuals :math:`r=y-Xw-b`:
+With weights :math:`s_i` of the samples (all 1 by default), :math:`S=\sum_is_i`, residuals :math:`r=y-Xw-b` and margins
+:math:`m_i=y_i(w\cdot x_i+b)`:
 
 .. math::
 
+   \text{SVC:}\quad&\tfrac12\|w\|^2+C\sum_is_i\max(0,1-m_i)\\
+   \text{LinearSVC:}\quad&\tfrac12\|w\|^2+\tfrac12b^2+C\sum_is_i\max(0,1-m_i)^p\\
+   \text{SGDClassifier:}\quad&\tfrac\alpha2\|w\|^2+\tfrac1n\sum_is_i\ell(m_i)\\
    \text{Lasso, ElasticNet:}\quad&\tfrac1{2S}\sum_is_ir_i^2+\alpha\bigl(\rho\|w\|_1+\tfrac{1-\rho}2\|w\|^2\bigr)\\
    \text{MultiTaskElasticNet:}\quad&\tfrac1{2n}\|R\|_F^2+
    \alpha\bigl(\rho{\textstyle\sum_j}\|W_{j\cdot}\|_2+\tfrac{1-\rho}2\|W\|_F^2\bigr)\\
@@ -13,7 +17,11 @@ With weights :math:`s_i` of the samples (all 1 by default), :math:`S=\sum_is_i` 
    \text{LogisticRegression:}\quad&\text{penalty}+C\sum_is_i\log{\textstyle\sum_k}\exp(z_{ik}-z_{iy_i}),\ z=XW^\top+b
 
 A penalty is :math:`\tfrac12\|W\|^2`, the mixture with :math:`\rho` above (without :math:`\alpha`), or none, and then C
-is 1. Intercepts are free, but for LIBLINEAR, for which they are the weight of a constant feature.
+is 1. Intercepts are free, but for LIBLINEAR (``LinearSVC``, and ``LogisticRegression`` with that solver): there they
+are the weight of a constant feature, ``intercept_scaling``, which is 1 above. p is 1 for the hinge loss and 2 for its
+square; :math:`\ell` is the loss of the classifier. ``class_weight`` multiplies the weights. Classifiers of margins are
+stated by `TwoCSVM`, by `TwoNuSVM` (what a ``NuSVC`` solves, which ignores ``class_weight``) and by
+``paretoclf.checking.machines``. A report names the objective of each model (``paretoclf.checking.fitted_objectives``).
 """
 
 from __future__ import annotations

@@ -34,6 +34,9 @@ from paretoclf.problem.samples import Samples, check_samples, dense, far_origin,
 #: Another reason for a model whose value is off by far.
 NO_WEIGHTS = "A model does not keep the weights of its samples: if fit was given sample_weight, give it here, too."
 
+#: Another reason for a model that keeps none of its samples.
+OTHER_ROWS = "It may have been fitted on other rows of X (was X scaled since?)."
+
 #: Solvers of `LogisticRegression` that stop at a small gradient.
 _SMOOTH = ("lbfgs", "newton-cg", "newton-cholesky")
 
@@ -50,8 +53,13 @@ class FittedOn:
 
     @property
     def hint(self) -> str:
-        """Words on what may be missing."""
+        """Words on what may be missing of a model that keeps its support vectors."""
         return "" if self.weighted else NO_WEIGHTS
+
+    @property
+    def hint_without_rows(self) -> str:
+        """Words on what may be missing, or be other, of a model that keeps no samples."""
+        return hint_of(self.weight if self.weighted else None)
 
     def samples(self, estimator: Any) -> Samples:
         """The samples, with as many features as the model has."""
@@ -61,6 +69,18 @@ class FittedOn:
             name = type(estimator).__name__
             raise InputError(f"X must be what {name} was fitted on, {wanted} features, got {X.shape[1]}")
         return X
+
+
+def hint_of(sample_weight: Any) -> str:
+    """Return what may be wrong of a model that keeps no samples, where a point is off by far.
+
+    Examples
+    --------
+    >>> from paretoclf.checking.fitted_readers import hint_of
+    >>> hint_of([1.0, 2.0])
+    'It may have been fitted on other rows of X (was X scaled since?).'
+    """
+    return OTHER_ROWS if sample_weight is not None else f"{NO_WEIGHTS} {OTHER_ROWS}"
 
 
 def _near(X: Samples, intercept: bool) -> tuple[Samples, Array]:
@@ -82,7 +102,7 @@ def _least_squares(estimator: Any, data: FittedOn) -> Iterator[tuple[FittedProbl
     for k, y in enumerate(targets.T):
         given = Squares(X, y, data.weight, intercept, bool(estimator.positive))
         point = coef[k], float(intercepts[k]), ({"target": k} if len(coef) > 1 else {})
-        yield given.row(mixture, point, float(estimator.tol), data.hint)
+        yield given.row(mixture, point, float(estimator.tol), data.hint_without_rows)
 
 
 @dataclass(frozen=True)
@@ -162,7 +182,7 @@ def tasks_row(
     numbers = {"W": coef.T, "b": at_origin, "R": R, "residuals": -R / Y.shape[0]}
     centred = Y - Y.mean(axis=0) if intercept else Y
     stop = GapStop(tol, float((centred**2).sum() / Y.shape[0]))
-    return FittedProblem(problem), Row({"alpha": mixture[0], "l1_ratio": mixture[1]}, numbers, stop)
+    return FittedProblem(problem, hint=OTHER_ROWS), Row({"alpha": mixture[0], "l1_ratio": mixture[1]}, numbers, stop)
 
 
 def _quantile(estimator: Any, data: FittedOn) -> Iterator[tuple[FittedProblem, Row]]:
@@ -178,7 +198,7 @@ def _quantile(estimator: Any, data: FittedOn) -> Iterator[tuple[FittedProblem, R
     r = y - near @ w - b
     problem = quantile_regression(near, y, shares, quantile, alpha, intercept=intercept)
     numbers = {"w": w, "b": b, "u": np.maximum(r, 0.0), "v": np.maximum(-r, 0.0)}
-    yield FittedProblem(problem, hint=data.hint), Row({"quantile": quantile, "alpha": alpha}, numbers)
+    yield FittedProblem(problem, hint=data.hint_without_rows), Row({"quantile": quantile, "alpha": alpha}, numbers)
 
 
 def _coefficients(estimator: Any, gram: Gram) -> Array:
@@ -275,7 +295,7 @@ def _logistic(estimator: Any, data: FittedOn) -> Iterator[tuple[FittedProblem, R
     if estimator.solver in _SMOOTH:
         largest = _largest_derivative(X, which, costs, (coef, b), (mixture[0], intercept))
         stop = GradientStop(float(estimator.tol), largest / float(costs.sum()))
-    state: Callable[[Any], FittedProblem] = partial(FittedProblem, hint=data.hint)
+    state: Callable[[Any], FittedProblem] = partial(FittedProblem, hint=data.hint_without_rows)
     if not mixture[0]:
         used = costs > 0.0
         found = separation(OfClasses(X[used], which[used], classes.size, intercept), coef, b)

@@ -17,10 +17,13 @@ import numpy as np
 from paretoclf.checking import known
 from paretoclf.checking.beside import JudgedPoints, judge_beside
 from paretoclf.checking.beside_values import VALUES, JudgedValues, judge_values
-from paretoclf.checking.elsewhere import is_critical_line, is_fitted, is_lars
-from paretoclf.checking.fitted_models import KNOWN, judge_fitted, judged_by
+from paretoclf.checking.elsewhere import is_critical_line, is_fitted, is_lars, is_minimiser
+from paretoclf.checking.fitted_models import KNOWN, found_in, judge_fitted, lars_in
+from paretoclf.checking.fitted_objectives import of_squares
+from paretoclf.checking.fitted_reports import with_positive
 from paretoclf.checking.judged_laws import JudgedLaw, judge_law
 from paretoclf.checking.judged_solutions import Verification
+from paretoclf.checking.not_judged import why_not
 from paretoclf.checking.r_tables import R_TABLES
 from paretoclf.checking.strangers_paths import StrangersPath, nothing_else, read_table
 from paretoclf.common.checks import Array, check_matrix, check_vector, real_array, what_it_is
@@ -60,12 +63,12 @@ def judge_stranger(
     """
     X, y, solutions = given
     fitted = is_fitted(solutions)
+    held, seen = lars_in(solutions, X)
     for each in (X, y) if fitted else given:
-        if way := judged_by(each):
-            raise InputError(
-                f"solutions must be after X and y, one of the estimators {KNOWN}, got {what_it_is(each)}: {way}"
-            )
-    if fitted and not is_lars(solutions):
+        if is_minimiser(each):
+            got = f"{what_it_is(each)}: {why_not(each)}"
+            raise InputError(f"solutions must be after X and y, one of the estimators {KNOWN}, got {got}")
+    if fitted and not is_lars(held):
         return judge_fitted(given, of_samples, asked, parameters)
     if any(each is not None for each in of_samples):
         raise InputError("kernel and sample_weight belong to classifiers, and not to the path of a program")
@@ -88,14 +91,14 @@ def judge_stranger(
         nothing_else(options, type(X).__name__)
         return _critical_line(X).judged(*how)
     columns = [str(name) for name in getattr(X, "columns", ())]
-    X = check_matrix(X)
+    X = check_matrix(seen)
     y = check_vector(y, X.shape[0], "y")
-    if is_lars(solutions):
-        positive = options.pop("positive", False) if isinstance(solutions, tuple) else False
+    if is_lars(held):
+        positive = options.pop("positive", False) if isinstance(held, tuple) else False
         if not isinstance(positive, bool | np.bool_):
             raise InputError(f"positive must be True or False, got {positive!r:.100}")
         nothing_else(options, "lars_path")
-        return _lars(X, y, solutions, bool(positive)).judged(*how)
+        return _judged_lars((X, y, held), bool(positive), how, found_in(solutions))
     of = options.pop("of")
     if of not in R_TABLES:
         raise InputError(f"of must be one of {', '.join(map(repr, R_TABLES))}, got {of!r:.100}")
@@ -230,8 +233,28 @@ def _asked(path: Traced, function: Any) -> dict[str, Any]:
     return {"t": t, next(iter(path.program.variables)): np.array(answers)}
 
 
-def _lars(X: Array, y: Array, given: Any, positive: bool) -> StrangersPath:
-    """The lasso of scikit-learn: its objective has 1/(2n), and centring removes an intercept."""
+def _judged_lars(
+    given: tuple[Array, Array, Any], positive: bool, how: tuple[float, bool | None], found: str
+) -> JudgedPoints:
+    """Judge a path of scikit-learn's lasso, and say what was minimised; and where it fails, if positive=True helps."""
+    path, objective = _lars(*given, positive)
+    report = path.judged(*how)
+    hint = ""
+    if isinstance(given[2], tuple) and not positive and not report.passes() and (path.variables["w"] >= 0.0).all():
+        other = _lars(*given, True)[0].judged(how[0], False)
+        hint = with_positive(_of_knots(report), _of_knots(other))
+    judged = f"Judged {found}." if found else ""
+    return replace(report, note=" ".join(filter(None, [judged, f"Objective: {objective}.", hint])))
+
+
+def _of_knots(report: JudgedPoints) -> list[str]:
+    """Verdicts on the points that were given."""
+    pairs = zip(report.verdicts, report.given.tolist(), strict=True)
+    return [verdict for verdict, given in pairs if given]
+
+
+def _lars(X: Array, y: Array, given: Any, positive: bool) -> tuple[StrangersPath, str]:
+    """The lasso of scikit-learn and its objective, which has 1/(2n); centring removes an intercept."""
     fitted = not isinstance(given, tuple)
     alphas, coefs = (given.alphas_, given.coef_path_) if fitted else (given[0], given[2])
     alphas = real_array(alphas, "alphas").ravel()
@@ -246,7 +269,8 @@ def _lars(X: Array, y: Array, given: Any, positive: bool) -> StrangersPath:
     if alphas.size and abs(alphas[-1]) <= _ROUNDING * alphas[0]:  # of interpolating coefficients it is 0, with noise
         alphas = np.append(alphas[:-1], 0.0)
     problem, lam = known.lasso(X, y, intercept=intercept, nonneg=nonneg, scale=float(y.size))
-    return _from_the_top(problem, lam, alphas, _with_intercept(X, y, w, intercept))
+    objective = of_squares({"l1_ratio": 1.0}, positive=nonneg, intercept=intercept)
+    return _from_the_top(problem, lam, alphas, _with_intercept(X, y, w, intercept)), objective
 
 
 def _with_intercept(X: Array, y: Array, w: Array, intercept: bool) -> dict[str, Array]:

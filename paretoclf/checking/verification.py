@@ -104,8 +104,10 @@ def verify(
         - A fitted ``SVC``, ``NuSVC``, ``LinearSVC`` or ``SGDClassifier`` of scikit-learn, whose ``classes_[1]`` is
           positive; ``Lasso``, ``ElasticNet``, ``MultiTaskElasticNet``, ``QuantileRegressor``, ``SVR``, ``OneClassSVM``
           (y is None) or ``LogisticRegression`` (`paretoclf.checking.fitted_problems`); or a ``Pipeline`` that ends in
-          one; or a list of them, each judged by the problem that it solves.
-        - What ``lasso_path`` or ``enet_path`` returned, with its ``l1_ratio`` if that is not 1, and ``positive``.
+          one, or a search (``GridSearchCV``), by its ``best_estimator_``; or a list of them, each judged by the problem
+          that it solves, which the report names.
+        - What ``lasso_path`` or ``enet_path`` returned, with its ``l1_ratio`` if that is not 1; with
+          ``positive=True``, as with ``lars_path``, if that was said there.
         - The name of a model file of LIBSVM or LIBLINEAR; ``C_plus`` and ``C_minus`` (or ``nu``) must then be given, as
           such a file does not say them.
         - For a `ProblemPath`, `ConePath` or `CurvePath` in place of X nothing: it is judged anew from its arrays, and

@@ -267,7 +267,10 @@ def test_a_machine_of_other_data(train, machine, change, message):
     ("machine", "message"),
     [
         (SVC(kernel="sigmoid"), "kernel 'sigmoid' is not positive semidefinite"),
-        (GridSearchCV(SVC(), {"C": [1.0, 2.0]}), "got GridSearchCV: give best_estimator_"),
+        (
+            GridSearchCV(SVC(), {"C": [1.0, 2.0]}, refit=False),
+            "got GridSearchCV: it must be fitted, with refit=True, to hold a model",
+        ),
         (
             RidgeClassifier(),
             "must be one of the estimators SVC, NuSVC, LinearSVC, SGDClassifier, .*got RidgeClassifier",

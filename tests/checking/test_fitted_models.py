@@ -13,25 +13,41 @@ import scipy.sparse as sp
 from scipy.optimize import linprog
 from scipy.special import logsumexp, softmax
 from sklearn.base import clone
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import (
+    BayesianRidge,
     ElasticNet,
     ElasticNetCV,
     Lasso,
     LassoCV,
+    LassoLars,
     LogisticRegression,
     LogisticRegressionCV,
     MultiTaskElasticNet,
     MultiTaskLasso,
     MultiTaskLassoCV,
+    Perceptron,
     QuantileRegressor,
+    Ridge,
+    SGDClassifier,
     enet_path,
     lasso_path,
 )
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV, HalvingGridSearchCV, RandomizedSearchCV
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multioutput import MultiOutputRegressor
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC, SVR, OneClassSVM
+from sklearn.svm import SVC, SVR, LinearSVC, NuSVC, OneClassSVM
+from sklearn.tree import DecisionTreeClassifier
 
 import paretoclf as pc
 from paretoclf.checking.elsewhere import grid_of
@@ -508,7 +524,7 @@ def test_whatever_samples_are_in():
         (SVR().fit(A, T), {"kernel": pc.RBF(7.0)}, "kernel must be that of the model"),
         (SVR().fit(A, T), {"sample_weight": np.arange(N)}, "sample_weight must be positive: LIBSVM leaves out"),
         (LogisticRegression().fit(A, SICK), {"y": T}, "y must hold the classes of LogisticRegression, 'healthy', "),
-        (GridSearchCV(Lasso(), {"alpha": [0.1, 0.2]}).fit(A, T), {}, "got GridSearchCV: give best_estimator_"),
+        (GridSearchCV(Lasso(), {"alpha": [0.1, 0.2]}), {}, "GridSearchCV: it must be fitted, with refit=True, to hold"),
         ([SVC().fit(A, SICK), 3], {"y": SICK}, r"solutions\[1\] must be a fitted estimator like the others, got int"),
     ],
 )
@@ -551,3 +567,229 @@ def test_a_model_of_three_classes_is_judged_on_samples_of_all():
     fitted = LogisticRegression().fit(A, THREE)
     with pytest.raises(pc.InputError, match=r"^y must have samples of all classes of the model, \[0, 1, 2\]$"):
         pc.verify(A[THREE > 0], THREE[THREE > 0], fitted)
+
+
+ALPHAS = {"alpha": [0.1, 0.3]}
+UNITS = A * [1.0, 30.0, 0.1, 5.0]
+#: Searches, the model that each holds, and the samples as that saw them.
+SEARCHES = {
+    "search": (GridSearchCV(Lasso(**SMALL), ALPHAS), lambda fit: (fit.best_estimator_, UNITS), T),
+    "at random": (
+        RandomizedSearchCV(SVC(tol=1e-9), {"C": [1, 2]}, n_iter=2),
+        lambda fit: (fit.best_estimator_, UNITS),
+        SICK,
+    ),
+    "halving": (HalvingGridSearchCV(SVC(tol=1e-9), {"C": [1, 2]}), lambda fit: (fit.best_estimator_, UNITS), SICK),
+    "at the end of a pipeline": (
+        make_pipeline(StandardScaler(), GridSearchCV(Lasso(**SMALL), ALPHAS)),
+        lambda fit: (fit[-1].best_estimator_, fit[0].transform(UNITS)),
+        T,
+    ),
+    "of a pipeline": (
+        GridSearchCV(make_pipeline(StandardScaler(), Lasso(**SMALL)), {"lasso__alpha": [0.1, 0.3]}),
+        lambda fit: (fit.best_estimator_[-1], fit.best_estimator_[0].transform(UNITS)),
+        T,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_a_search_is_judged_by_the_model_that_it_holds(name):
+    machine, held, y = SEARCHES[name]
+    fit = clone(machine).fit(UNITS, y)
+    report = pc.verify(UNITS, y, fit, tol=1e-6)
+    model, seen = held(fit)
+    assert report.passes()
+    assert report[0].primal_value == pytest.approx(pc.verify(seen, y, model)[0].primal_value, rel=1e-12)
+    words = " ".join(repr(model).split())
+    step = "the last step of " if name == "of a pipeline" else ""
+    assert f"\njudged {step}best_estimator_: {words}\n" in repr(report)
+    assert report.records()[0]["model"] == f"{step}best_estimator_: {words}"
+    assert own_tolerance(fit) == max(model.tol, 1e-8)
+    both = pc.verify(UNITS, y, [clone(model).fit(UNITS, y), fit], tol=1e-6)
+    assert f"judged (#1) {step}best_estimator_: " in repr(both)
+    model.intercept_ = model.intercept_ + 0.1
+    assert pc.verify(UNITS, y, fit, tol=1e-6).verdicts == ["not optimal"]
+
+
+def test_a_path_that_a_search_holds_is_judged():
+    fit = make_pipeline(StandardScaler(), GridSearchCV(LassoLars(), ALPHAS)).fit(UNITS, T)
+    report = pc.verify(UNITS, T, fit)
+    assert report.passes()
+    assert f"Judged best_estimator_: {fit[-1].best_estimator_}. " in report.note
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    ("machine", "y"),
+    [
+        (Lasso(0.1), T),
+        (MultiTaskLasso(0.1), TWO),
+        (QuantileRegressor(alpha=0.01), T),
+        (LogisticRegression(), SICK),
+        (LinearSVC(), SICK),
+        (SGDClassifier(alpha=0.1), SICK),
+    ],
+)
+def test_a_model_that_keeps_no_samples_may_have_been_fitted_on_others(machine, y, weighted):
+    if weighted and "MultiTask" in repr(machine):
+        return
+    fit = clone(machine).fit(StandardScaler().fit_transform(UNITS), y)
+    report = pc.verify(UNITS, y, fit, sample_weight=np.ones(N) if weighted else None)
+    assert report.verdicts == ["not optimal"]
+    said = report[0].explain()
+    assert "It may have been fitted on other rows of X (was X scaled since?)." in said
+    assert ("if fit was given sample_weight" in said) == (not weighted and "MultiTask" not in repr(machine))
+
+
+def test_a_positive_path_is_told_the_option():
+    X, y = A + 0.6 * A[:, :1], T - T.mean()
+    found = lasso_path(X, y, alphas=[0.5, 0.2, 0.05], positive=True, tol=1e-12)
+    report = pc.verify(X, y, found, tol=1e-8)
+    hint = "All coefficients are at least 0: with positive=True 3 of 3 are optimal."
+    assert not report.passes()
+    assert hint in report[report.first_failure()].explain()
+    assert hint in repr(report)
+    assert "Compute the path with tol" not in repr(report)
+    assert "over w of any sign" in report.note
+    right = pc.verify(X, y, found, tol=1e-8, positive=True)
+    assert right.passes()
+    assert "over w >= 0" in right.note
+    plain = lasso_path(X, y, alphas=[0.5, 0.2, 0.05], tol=1e-12)
+    plain[1][1] += 0.01
+    assert "positive=True" not in repr(pc.verify(X, y, plain, tol=1e-8))  # which makes none right
+    wrong = found[0], found[1] + 0.01
+    assert "positive=True" not in repr(pc.verify(X, y, wrong, tol=1e-8))
+
+
+def scores(fit):
+    return np.where(SICK == "sick", 1, -1) * fit.decision_function(A)
+
+
+def hinges(fit):
+    return np.maximum(0, 1 - scores(fit))
+
+
+def square(fit):
+    return 0.5 * np.sum(fit.coef_**2)
+
+
+#: What reports say that a model minimises, and that in numbers, over the scale of the problem that is judged.
+SAID = {
+    "|w|^2/2 + C sum of hinge losses (the intercept is free)": (
+        SVC(kernel="linear", C=0.5),
+        lambda fit: square(fit) + 0.5 * hinges(fit).sum(),
+    ),
+    "|w|^2/2 + b^2/2 + C sum of hinge losses (the intercept is penalised; in SVC it is free: another optimum)": (
+        LinearSVC(loss="hinge", C=0.5, max_iter=10**5),
+        lambda fit: square(fit) + 0.5 * fit.intercept_[0] ** 2 + 0.5 * hinges(fit).sum(),
+    ),
+    "|w|^2/2 + (b/3)^2/2 + C sum of squared hinge losses (the intercept is penalised; in SVC it is free: another "
+    "optimum)": (
+        LinearSVC(intercept_scaling=3.0),
+        lambda fit: square(fit) + fit.intercept_[0] ** 2 / 18 + (hinges(fit) ** 2).sum(),
+    ),
+    "|w|^2/2 + C sum of hinge losses (there is no intercept)": (
+        LinearSVC(loss="hinge", fit_intercept=False),
+        lambda fit: square(fit) + hinges(fit).sum(),
+    ),
+    "alpha |w|^2/2 + sum of hinge losses / n (the intercept is free)": (
+        SGDClassifier(alpha=0.1, max_iter=10**4, tol=1e-6),
+        lambda fit: (0.1 * square(fit) + hinges(fit).mean()) / 0.1,
+    ),
+    "|w|^2/2 + b^2/2 + C sum of logistic losses (the intercept is penalised; with other solvers it is free: another "
+    "optimum)": (
+        LogisticRegression(solver="liblinear"),
+        lambda fit: square(fit) + fit.intercept_[0] ** 2 / 2 + np.log1p(np.exp(-scores(fit))).sum(),
+    ),
+    "0.3 |w|_1 + 0.35 |w|^2 + C sum of logistic losses (the intercept is free)": (
+        LogisticRegression(l1_ratio=0.3, C=2.0, solver="saga", max_iter=10**4),
+        lambda fit: 0.3 * np.abs(fit.coef_).sum() + 0.7 * square(fit) + 2 * np.log1p(np.exp(-scores(fit))).sum(),
+    ),
+}
+
+
+@pytest.mark.parametrize("words", SAID)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_report_names_the_objective_that_it_judges(words):
+    machine, numbers = SAID[words]
+    fit = clone(machine)
+    if not isinstance(fit, SVC):
+        fit.set_params(random_state=0)
+    report = pc.verify(A, SICK, fit.fit(A, SICK))
+    assert report[0].primal_value == pytest.approx(numbers(fit), rel=1e-9)
+    assert repr(report).endswith(f"\nobjective of {type(fit).__name__}: {words}")
+    assert report.records()[0]["objective"] == words
+
+
+def test_objectives_of_several_models_are_named_once():
+    fits = [SVC(C=C).fit(A, SICK) for C in (1.0, 2.0)] + [NuSVC(class_weight={"sick": 2}).fit(A, SICK)]
+    fits.append(LinearSVC(class_weight="balanced").fit(A, SICK))
+    said = pc.verify(A, SICK, fits).note.splitlines()
+    assert len(said) == 3
+    assert said[0].startswith("objective (#0, #1) of SVC: ")
+    assert "class_weight" not in said[1]  # NuSVC ignores it
+    assert said[2].endswith(", losses weighted by class_weight")
+    weighted = pc.verify(A, SICK, LogisticRegression().fit(A, SICK, WEIGHT), sample_weight=WEIGHT)
+    assert weighted.note.endswith("losses weighted by sample_weight")
+    shared = pc.verify(A, TWO, lasso_path(A, TWO, alphas=[0.1]))
+    assert "alpha sum of |w_j|, w_j the coefficients of feature j" in shared.note
+
+
+@pytest.mark.parametrize(
+    ("machine", "y", "why"),
+    [
+        (RandomForestClassifier(2), SICK, "it combines other models, and minimises no one convex function"),
+        (DecisionTreeClassifier(), SICK, "a tree is grown split by split"),
+        (KNeighborsClassifier(), SICK, "it compares distances to stored samples"),
+        (MLPClassifier(max_iter=2), SICK, "its loss is not convex in its weights"),
+        (GaussianNB(), SICK, "it is computed in closed form"),
+        (GaussianProcessRegressor(), T, "its kernel's parameters maximise a marginal likelihood"),
+        (Perceptron(), SICK, "is least where w = 0 and b = 0"),
+        (Ridge(), T, "state what it minimises as a cvxpy.Problem"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_model_that_is_not_judged_is_told_why(machine, y, why):
+    fit = clone(machine).fit(A, y)
+    with pytest.raises(pc.InputError, match=rf", got {type(fit).__name__}: .*{re.escape(why)}") as error:
+        pc.verify(A, y, fit)
+    assert ("cvxpy.Problem" in str(error.value)) == isinstance(fit, Ridge)
+
+
+def test_what_is_judged_in_its_place():
+    """Each remedy, as the refusal has it."""
+
+    def remedy(fit, y):
+        with pytest.raises(pc.InputError) as error:
+            pc.verify(A, y, fit)
+        return str(error.value)
+
+    y, model = THREE, OneVsRestClassifier(LogisticRegression()).fit(A, THREE)
+    call = "verify(X, (y == model.classes_[k]).astype(int), model.estimators_[k])"
+    assert remedy(model, y).endswith(call)
+    names = {"verify": pc.verify, "X": A, "np": np, "cp": cp}
+    assert all(eval(call, {**names, "y": y, "model": model, "k": k}).passes() for k in range(3))
+    y, model = TWO, MultiOutputRegressor(Lasso(0.1)).fit(A, TWO)
+    call = "verify(X, y[:, k], model.estimators_[k])"
+    assert remedy(model, y).endswith(call)
+    assert all(eval(call, {**names, "y": y, "model": model, "k": k}).passes() for k in range(2))
+    y = np.exp(0.1 * T)
+    model = TransformedTargetRegressor(Lasso(0.01), func=np.log, inverse_func=np.exp).fit(A, y)
+    call = "verify(X, model.transformer_.transform(y.reshape(-1, 1)).ravel(), model.regressor_)"
+    assert remedy(model, y).endswith(call)
+    assert eval(call, {**names, "y": y, "model": model}).passes()
+    y, model = SICK, FixedThresholdClassifier(LogisticRegression()).fit(A, SICK)
+    call = "verify(X, y, model.estimator_)"
+    assert remedy(model, y).endswith(call)
+    assert eval(call, {**names, "y": y, "model": model}).passes()
+    order = np.argsort(A[:, 0])
+    x, y = A[order, 0], T[order]
+    model, u = IsotonicRegression().fit(x, y), cp.Variable(N, name="u")
+    call = "verify(cp.Problem(cp.Minimize(cp.sum_squares(u - y)), [cp.diff(u) >= 0]), {'u': model.predict(x)})"
+    with pytest.raises(pc.InputError, match=re.escape(call)):
+        pc.verify(x[:, None], y, model)
+    assert eval(call, {**names, "x": x, "y": y, "model": model, "u": u}).passes()
+    model = BayesianRidge().fit(A, T)
+    assert "are those of Ridge(alpha=model.lambda_ / model.alpha_)" in remedy(model, T)
+    assert model.coef_ == pytest.approx(Ridge(alpha=model.lambda_ / model.alpha_).fit(A, T).coef_, abs=1e-12)

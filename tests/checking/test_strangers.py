@@ -613,8 +613,15 @@ def test_a_path_of_lars_with_signs_and_one_that_rises():
     X, y = np.sqrt(3.0) * np.eye(3), np.sqrt(3.0) * np.array([3.0, -2.0, 1.0])
     alphas = np.array([3.0, 1.0, 0.0])
     coefs = np.maximum(np.array([3.0, -2.0, 1.0])[:, None] - alphas, 0.0)
-    assert pc.verify(X, y, (alphas, [0, 2], coefs), positive=True).passes()
-    assert not pc.verify(X, y, (alphas, [0, 2], coefs)).passes()
+    right, plain = (pc.verify(X, y, (alphas, [0, 2], coefs), **how) for how in ({"positive": True}, {}))
+    assert right.passes()
+    assert not plain.passes()
+    assert "Objective: mean of r^2/2 + alpha |w|_1 over w >= 0, r = y - X w" in repr(right)
+    assert "over w of any sign" in repr(plain)
+    hint = "All coefficients are at least 0: with positive=True 3 of 3 are optimal."
+    assert repr(plain).endswith(hint)
+    wrong = alphas, [0, 2], coefs + np.array([0.0, 0.1, 0.1])
+    assert "positive=True" not in repr(pc.verify(X, y, wrong))
     with pytest.raises(pc.InputError, match="positive must be True or False, got 1"):
         pc.verify(X, y, (alphas, [0, 2], coefs), positive=1)
     with pytest.raises(pc.InputError, match=r"alphas must fall .*, got \[0. 1. 3.\]"):
