@@ -39,15 +39,12 @@ class ModelVerification(Verification):
     @property
     def note(self) -> str:
         """Say which model of a search was judged, and name the objectives, each once."""
-        found = [(k, model.found) for k, model in enumerate(self.models) if model.found]
-        lines = [f"judged {self._of([k])}{words}" for k, words in found[:SHOWN]]
-        if len(found) > SHOWN:
-            lines.append(and_more(len(found) - SHOWN))
+        found = [f"judged {self._of([k])}{each.found}" for k, each in enumerate(self.models) if each.found]
         rows: dict[tuple[str, str], list[int]] = {}
         for k, model in enumerate(self.models):
             rows.setdefault((model.name, model.objective), []).append(k)
-        lines += [f"objective {self._of(own)}of {name}: {words}" for (name, words), own in list(rows.items())[:SHOWN]]
-        return "\n".join(lines)
+        objectives = [f"objective {self._of(own)}of {name}: {words}" for (name, words), own in rows.items()]
+        return "\n".join([*_first(found), *_first(objectives)])
 
     def _of(self, rows: Sequence[int]) -> str:
         """Numbers of some rows, where they are not all."""
@@ -66,6 +63,11 @@ class ModelVerification(Verification):
 
     def __repr__(self) -> str:
         return f"{super().__repr__()}\n{self.note}"
+
+
+def _first(lines: list[str]) -> list[str]:
+    """As many lines as are shown, and how many more there are."""
+    return [*lines[:SHOWN], and_more(len(lines) - SHOWN)] if len(lines) > SHOWN else lines
 
 
 def with_positive(verdicts: Sequence[str], with_it: Sequence[str]) -> str:

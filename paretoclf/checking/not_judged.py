@@ -15,7 +15,11 @@ _BY_HAND = (
 
 _CLOSED_FORM = "it is computed in closed form, and no solver could have stopped early"
 
-#: Reasons by class, for those that are not like others of their module.
+_GREEDY = "it chooses features one by one, and no convex function decides which"
+
+_ALONE = "give it alone, fitted with fit_path=True: it is judged with its path"
+
+#: Reasons by class, for those that are not like others of their module; the special one first.
 _CLASSES = {
     "BaseSearchCV": "it must be fitted, with refit=True, to hold a model",
     "BaseThresholdClassifier": "judge the model whose threshold it moves, verify(X, y, model.estimator_)",
@@ -40,7 +44,14 @@ _CLASSES = {
     "PassiveAggressiveRegressor": "it takes a step for each sample in turn, and solves no problem of all of them",
     "RANSACRegressor": "judge its model on the rows that it chose, X[model.inlier_mask_], y[model.inlier_mask_]",
     "TheilSenRegressor": "it combines solutions on many subsets of the samples, and minimises no one function of X, y",
-    "OrthogonalMatchingPursuit": "it is greedy, and minimises no convex function",
+    "OrthogonalMatchingPursuit": _GREEDY,
+    "OrthogonalMatchingPursuitCV": _GREEDY,
+    "LassoLarsIC": _BY_HAND,
+    "LassoLars": _ALONE,
+    "LassoLarsCV": _ALONE,
+    "Lars": "its steps of least angles minimise no function on their way; LassoLars is judged, with its path",
+    "NearestCentroid": _CLOSED_FORM,
+    "NeighborhoodComponentsAnalysis": "what it maximises is not concave",
 }
 
 #: Reasons by module of scikit-learn.

@@ -23,6 +23,7 @@ from sklearn.linear_model import (
     BayesianRidge,
     ElasticNet,
     ElasticNetCV,
+    Lars,
     Lasso,
     LassoCV,
     LassoLars,
@@ -52,6 +53,7 @@ from sklearn.tree import DecisionTreeClassifier
 import paretoclf as pc
 from paretoclf.checking.elsewhere import grid_of
 from paretoclf.checking.fitted_models import own_tolerance, read_fitted
+from paretoclf.checking.fitted_reports import JudgedModel
 
 RNG = np.random.default_rng(0)
 N, D = 40, 4
@@ -732,6 +734,8 @@ def test_objectives_of_several_models_are_named_once():
     assert said[2].endswith(", losses weighted by class_weight")
     weighted = pc.verify(A, SICK, LogisticRegression().fit(A, SICK, WEIGHT), sample_weight=WEIGHT)
     assert weighted.note.endswith("losses weighted by sample_weight")
+    many = replace(weighted, models=[JudgedModel("Model", "", f"objective {k}") for k in range(25)])
+    assert many.note.splitlines()[-1] == "... and 5 more: to_frame() has all"
     shared = pc.verify(A, TWO, lasso_path(A, TWO, alphas=[0.1]))
     assert "alpha sum of |w_j|, w_j the coefficients of feature j" in shared.note
 
@@ -746,6 +750,7 @@ def test_objectives_of_several_models_are_named_once():
         (GaussianNB(), SICK, "it is computed in closed form"),
         (GaussianProcessRegressor(), T, "its kernel's parameters maximise a marginal likelihood"),
         (Perceptron(), SICK, "is least where w = 0 and b = 0"),
+        (Lars(), T, "its steps of least angles minimise no function on their way"),
         (Ridge(), T, "state what it minimises as a cvxpy.Problem"),
     ],
 )
@@ -755,6 +760,15 @@ def test_a_model_that_is_not_judged_is_told_why(machine, y, why):
     with pytest.raises(pc.InputError, match=rf", got {type(fit).__name__}: .*{re.escape(why)}") as error:
         pc.verify(A, y, fit)
     assert ("cvxpy.Problem" in str(error.value)) == isinstance(fit, Ridge)
+
+
+def test_a_path_among_other_models_is_asked_for_alone():
+    fits = [Lasso(0.1).fit(A, T), LassoLars(0.1).fit(A, T)]
+    with pytest.raises(
+        pc.InputError, match=r"^solutions\[1\]: .* got LassoLars: give it alone, fitted with fit_path=True"
+    ):
+        pc.verify(A, T, fits)
+    assert pc.verify(A, T, fits[1]).passes()
 
 
 def test_what_is_judged_in_its_place():
