@@ -217,6 +217,11 @@ ROC_TIE = 1e-12
 #: sample has along the path. Scores of equal samples are summed in different orders; with b they are differences.
 SCORE_TIE = 1e-13
 
+#: Changes of labels, or of the order of scores, are one where their t differ by less than this share of the largest t:
+#: a score is known to SCORE_TIE, a jump of b to END_OF_LINE. What ought to be one t (folds with equal class counts,
+#: copies of samples) was up to 1e-14 apart, all else more than 1e-8 (measured, 235 curves of folds and leave-one-out).
+ONE_CHANGE = 1e-13
+
 #: Scores of a path are 0 where w . x and b cancel to this share of their sizes and the margin. What rounding leaves of
 #: scores that are 0 in fractions was up to 1.2e-12 of them (small integers, costs up to 200 000), most often 1e-15.
 SCORE_ZERO = 1e-11

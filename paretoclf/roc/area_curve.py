@@ -14,11 +14,11 @@ import numpy as np
 
 from paretoclf.common.checks import Array, Index, check_inside, check_labels, keep
 from paretoclf.common.errors import InputError
+from paretoclf.roc.crossings import distinct_changes
 from paretoclf.roc.scores import PathScores, also, note_of
 
 _CELLS = 256  # at most so many: in one a score moves little, and most pairs are far apart
 _PAIRS = 2**22  # signs of pairs in cells that are at hand at a time
-_ONE_T = 8  # spacings of the largest t: two t that are closer differ by rounding alone
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -99,7 +99,7 @@ class AreaCurve:
             first += begin
             changes += found
         t, at, after = np.concatenate(changes).T
-        knots, place = _together(t)
+        knots, place = distinct_changes(t)
         sums = np.zeros((2, knots.size), dtype=np.int64)
         np.add.at(sums[0], place, at.astype(np.int64))
         np.add.at(sums[1], place, after.astype(np.int64))
@@ -107,17 +107,6 @@ class AreaCurve:
         points = np.concatenate([[first], stretches]) + sums[0]
         pairs = 2 * plus.size * minus.size
         return cls(knots, stretches / pairs, points / pairs, note_of(scores))
-
-
-def _together(t: Array) -> tuple[Array, Index]:
-    """Distinct t, increasing, and the position of each given t among them; differences by rounding alone are none."""
-    knots, place = np.unique(t, return_inverse=True)
-    rounding = _ONE_T * np.spacing(np.abs(knots).max())
-    new = np.concatenate([[True], np.diff(knots) > rounding])
-    group = np.cumsum(new) - 1
-    kept = knots[new]
-    kept[-1] = knots[-1]  # both ends stay what they are
-    return kept, group[place]
 
 
 class _Cells:

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from paretoclf.common.checks import Array, Index, Mask, what_it_is
 from paretoclf.common.errors import InputError
 from paretoclf.common.tables import Tabular
+from paretoclf.common.tolerances import ONE_CHANGE
 from paretoclf.roc.scores import PathScores
 
 #: Entries of a score matrix that are worked on at once: bounds the memory of temporaries to some tens of MB.
@@ -225,3 +226,21 @@ def coincide(position: Array, group: Index, width: Array) -> Array:
     out = np.empty_like(ordered)
     out[order] = np.repeat(ordered[last], np.diff(last, prepend=-1))
     return out
+
+
+def distinct_changes(t: Array) -> tuple[Array, Index]:
+    """Distinct t, increasing, and the position of each given t among them; those that rounding put apart are one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from paretoclf.roc.crossings import distinct_changes
+    >>> distinct_changes(np.array([0.0, 1.0, 0.3, 0.1 + 0.2]))
+    (array([0. , 0.3, 1. ]), array([0, 2, 1, 1]))
+    """
+    knots, place = np.unique(t, return_inverse=True)
+    ends_run = np.append(np.diff(knots) > ONE_CHANGE * np.abs(knots).max(), True)
+    last = knots[ends_run]
+    last[0] = knots[0]  # both ends stay what they are
+    run = np.cumsum(ends_run) - ends_run
+    return last, run[place]

@@ -25,7 +25,7 @@ from paretoclf.common.checks import Array, Index, Mask, check_inside, keep, refu
 from paretoclf.common.errors import InputError
 from paretoclf.problem.costs import CostLine, Costs
 from paretoclf.roc.counts import CountedErrors, Objective, require_both, smallest
-from paretoclf.roc.crossings import BLOCK, just_after, zeros_of_pieces
+from paretoclf.roc.crossings import BLOCK, distinct_changes, just_after, zeros_of_pieces
 from paretoclf.roc.labelled_scores import signs_of
 from paretoclf.roc.of_path import checked_folds
 from paretoclf.roc.scores import PathScores, also, note_of
@@ -229,21 +229,18 @@ class ErrorCurve(CountedErrors[Optimum]):
         (array([0. , 0.5, 1. ]), array([0, 0]), array([0, 1, 0]))
         """
         folds, labels = checked_folds(scores, y)
-        begin = np.zeros(2, dtype=np.int64)
-        changes = []
-        for fold, label in zip(folds, labels, strict=True):
-            first = just_after(fold.start[:, 0], fold.end[:, 0])
-            begin += _errors(first, label)
-            changes.append(_steps(fold, label))
-        t, at, after = (np.concatenate(parts) for parts in zip(*changes, strict=True))
-        knots, place = _knots(folds[0], t)
+        pooled = np.concatenate(labels)
+        begin = _errors(np.concatenate([just_after(fold.start[:, 0], fold.end[:, 0]) for fold in folds]), pooled)
+        knots, (place, sample, at, after) = _at_knots(folds)
+        # One more sample labelled +1: one false positive more if it is a negative, one false negative less if not.
+        per_label = np.stack([pooled < 0, -(pooled > 0).astype(np.int64)], axis=1)[sample]
         sums = np.zeros((2, knots.size, 2), dtype=np.int64)  # changes of the counts, on a knot and after it
-        np.add.at(sums[0], place, at)
-        np.add.at(sums[1], place, after)
+        np.add.at(sums[0], place, at[:, None] * per_label)
+        np.add.at(sums[1], place, after[:, None] * per_label)
         stretches = begin + np.cumsum(sums[1, :-1], axis=0)
         points = np.concatenate([begin[None], stretches]) + sums[0]
-        n_plus = int(sum(np.count_nonzero(label > 0) for label in labels))
-        n_minus = sum(label.size for label in labels) - n_plus
+        n_plus = int(np.count_nonzero(pooled > 0))
+        n_minus = pooled.size - n_plus
         fp, fn = stretches.T
         fp_at, fn_at = points.T
         cost_line = line if isinstance(line, CostLine) else None
@@ -404,8 +401,7 @@ def labels_of_scores(scores: PathScores) -> tuple[Array, Mask, Mask]:
     >>> labels_of_scores(PathScores(np.array([0.0, 1.0]), np.array([[-1.0]]), np.array([[1.0]])))
     (array([0. , 0.5, 1. ]), array([[False], [ True], [ True]]), array([[False], [ True]]))
     """
-    t, sample, at, after = _changes(scores)
-    knots, place = _knots(scores, t)
+    knots, (place, sample, at, after) = _at_knots([scores])
     sums = np.zeros((2, knots.size, scores.start.shape[0]), dtype=np.int8)
     np.add.at(sums[0], (place, sample), at)
     np.add.at(sums[1], (place, sample), after)
@@ -415,11 +411,33 @@ def labels_of_scores(scores: PathScores) -> tuple[Array, Mask, Mask]:
     return knots, points > 0, stretches > 0
 
 
-def _knots(scores: PathScores, t: Array) -> tuple[Array, Index]:
-    """Distinct t of some changes and both ends of the path, increasing, and the position of each change there."""
-    ends = scores.t[[0, -1]]
-    knots, place = np.unique(np.concatenate([ends, t]), return_inverse=True)
-    return knots, place[ends.size :]
+def _at_knots(folds: Sequence[PathScores]) -> tuple[Array, tuple[Index, Index, Index, Index]]:
+    """Distinct t at which labels change, with both ends of the path, and the changes there.
+
+    Those are the position of t, the sample (numbered through all folds), and the differences of its label at t and
+    after it from that before it. At the first t, where there is nothing before, the differences from just after it.
+    """
+    found = [_changes(fold) for fold in folds]
+    sizes = [fold.start.shape[0] for fold in folds]
+    before = np.cumsum([0, *sizes[:-1]])
+    t, sample, at, after = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    sample = sample + np.repeat(before, [each[0].size for each in found])
+    ends = folds[0].t[[0, -1]]
+    knots, place = distinct_changes(np.concatenate([ends, t]))
+    place = place[ends.size :]
+    if (t != knots[place]).any():
+        at = np.where(_changes_again(place, sample, t), after, at)
+    return knots, (place, sample, at, after)
+
+
+def _changes_again(place: Index, sample: Index, t: Array) -> Mask:
+    """Mask of the changes that a later one of the same sample follows, in what is one t but for rounding."""
+    order = np.lexsort((t, sample, place))
+    run = np.flatnonzero(np.append((np.diff(place[order]) != 0) | (np.diff(sample[order]) != 0), True))
+    last = np.repeat(t[order][run], np.diff(run, prepend=-1))
+    again = np.empty(t.size, dtype=bool)
+    again[order] = t[order] < last
+    return again
 
 
 def _runs(*values: npt.NDArray[Any]) -> list[tuple[int, int]]:
@@ -441,18 +459,6 @@ def _errors(positive: Mask, y: Array) -> Index:
     false_positives = positive & (y < 0)
     false_negatives = ~positive & (y > 0)
     return np.array([np.count_nonzero(false_positives), np.count_nonzero(false_negatives)])
-
-
-def _steps(scores: PathScores, y: Array) -> tuple[Array, Index, Index]:
-    """Changes of labels: t, and the differences of the two error counts at t, and just after it, from just before it.
-
-    At the first t, where there is nothing before, the differences from just after it.
-    """
-    t, sample, at, after = _changes(scores)
-    label = y[sample]
-    # One more sample labelled +1: one false positive more if it is a negative, one false negative less if a positive.
-    per_label = np.stack([np.where(label < 0, 1, 0), np.where(label > 0, -1, 0)], axis=1)
-    return t, at[:, None] * per_label, after[:, None] * per_label
 
 
 def _changes(scores: PathScores) -> Changes:

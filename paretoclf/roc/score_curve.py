@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +12,7 @@ from sklearn.metrics import check_scoring
 
 from paretoclf.common.checks import Array, Index, Mask, check_inside, keep
 from paretoclf.common.errors import InputError
+from paretoclf.roc.crossings import distinct_changes
 from paretoclf.roc.error_curve import labels_of_scores
 from paretoclf.roc.scores import PathScores
 
@@ -199,7 +200,9 @@ def _of_labels(asked: Sequence[Scorer], folds: Sequence[PathScores]) -> ScoreCur
         every, place = np.unique(np.concatenate([at, after]), axis=0, return_inverse=True)
         known = np.array([ask.of_labels(positive) for positive in every])[place.ravel()]
         curves.append(ScoreCurve(t, known[: t.size], known[t.size :]))
-    t = np.unique(np.concatenate([curve.t for curve in curves]))
+    t, place = distinct_changes(np.concatenate([curve.t for curve in curves]))
+    ends = np.cumsum([curve.t.size for curve in curves])[:-1]
+    curves = [replace(curve, t=t[own]) for curve, own in zip(curves, np.split(place, ends), strict=True)]
     middle = 0.5 * (t[:-1] + t[1:])
     return ScoreCurve(t, _mean(curves, t), _mean(curves, middle))
 

@@ -119,13 +119,6 @@ def test_crossings_that_differ_by_rounding_are_one():
     assert (curve.area.tolist(), curve.area_at.tolist()) == ([1.0, 0.0], [1.0, 0.5, 0.0])
 
 
-def test_close_t_at_the_end_are_the_end():
-    step = np.spacing(1.0)
-    t, place = area_curve._together(np.array([1.0, 0.0, 1.0 - 4 * step, 0.5, 0.5 + 20 * step, 0.5 + 4 * step]))
-    np.testing.assert_array_equal(t, [0.0, 0.5, 0.5 + 20 * step, 1.0])
-    np.testing.assert_array_equal(place, [3, 0, 3, 1, 2, 1])
-
-
 class TestCurve:
     curve = AreaCurve(np.array([0.0, 0.25, 0.5, 1.0]), np.array([0.2, 0.9, 0.4]), np.array([0.1, 0.3, 0.6, 0.5]), "old")
 

@@ -7,7 +7,7 @@ import pytest
 
 import paretoclf as pc
 from paretoclf.roc import of_path as of_path_module
-from paretoclf.roc.crossings import label_changes, scores_at
+from paretoclf.roc.crossings import distinct_changes, label_changes, scores_at
 from paretoclf.roc.of_path import roc_of_scores
 from tests.roc.test_curve import exhaustive_hull, path_scores, random_labels, random_scores
 
@@ -77,3 +77,11 @@ def test_scores_at_sweeps_a_jump():
         assert np.allclose(at[:, 1], 0.5 * (at[:, 0] + at[:, 2]))
     between = np.array([0.1, 0.9])
     assert np.array_equal(scores_at(scores, between, 0.2), scores(between))
+
+
+def test_close_changes_at_an_end_are_the_end():
+    step = np.spacing(1.0)
+    given = np.array([1.0, 0.0, 1.0 - 4 * step, 1e-14, 0.5, 0.5 + 1e-12, 0.5 + 4 * step])
+    t, place = distinct_changes(given)
+    np.testing.assert_array_equal(t, [0.0, 0.5 + 4 * step, 0.5 + 1e-12, 1.0])
+    np.testing.assert_array_equal(place, [3, 0, 3, 0, 1, 2, 1])

@@ -202,6 +202,32 @@ def test_folds_are_added_and_blocks_do_not_matter(monkeypatch):
         np.testing.assert_array_equal(getattr(again, name), getattr(pooled, name))
 
 
+def test_jumps_that_rounding_has_put_apart_are_one():
+    # A jump at 1/2 in each of three folds, one of them rounded; the sample of the last changes twice there.
+    after = np.nextafter(0.5, 1.0)
+    at = PathScores(np.array([0.0, 0.5, 1.0]), np.array([[-1.0, 1.0]]), np.array([[-1.0, 1.0]]))
+    rounded = PathScores(np.array([0.0, after, 1.0]), np.array([[1.0, -1.0]]), np.array([[1.0, -1.0]]))
+    twice = PathScores(np.array([0.0, 0.5, after, 1.0]), np.array([[1.0, -1.0, 1.0]]), np.array([[1.0, -1.0, 1.0]]))
+    curve = pc.roc.ErrorCurve.of_scores([at, rounded, twice], [[-1], [1], [-1]])
+    np.testing.assert_allclose(curve.t, [0, 0.5, 1], rtol=1e-15)
+    assert (curve.false_positives.tolist(), curve.false_negatives.tolist()) == ([1, 2], [0, 1])
+    assert (curve.false_positives_at.tolist(), curve.false_negatives_at.tolist()) == ([1, 2, 2], [0, 1, 1])
+
+
+def test_leaving_any_one_of_a_class_out_moves_the_jump_to_one_t():
+    # All multipliers are at their bounds but at the jump, where n_plus C_plus = n_minus C_minus of those who are left.
+    rng = np.random.default_rng(6)
+    n_minus, n_plus = 13, 10
+    y = np.repeat([-1.0, 1.0], [n_minus, n_plus])
+    svm = pc.TwoCSVM(rng.normal(size=(y.size, 2)) + 0.6 * y[:, None], y, pc.RBF(1.0))
+    held_out = pc.trace(svm, (0.001, 0.019), (0.019, 0.001)).leave_one_out()
+    for left_minus, left_plus in ((n_minus - 1, n_plus), (n_minus, n_plus - 1)):
+        asymmetry = Fraction(left_minus, left_minus + left_plus)
+        jump = float((asymmetry - Fraction(1, 20)) / Fraction(9, 10))
+        assert np.sum(np.abs(held_out.curve.t - jump) < 1e-9) == 1
+    assert all(flip.stop - flip.start > 1e-9 for flip in held_out.flips)
+
+
 def test_a_zero_that_is_rounded_onto_the_end_of_its_piece_leaves_the_label_there_alone():
     tiny, t = 1e-20, np.array([0.0, 0.5, 1.0])
     start = np.array([[1.0, -tiny], [-2.0, 1.0], [-1.0, -tiny], [1.0, 1.0], [1.0, 1.0]])

@@ -87,6 +87,16 @@ def test_a_score_of_labels_is_known_at_every_t(scoring, metric, sign):
     assert curve.after is not None
 
 
+def test_jumps_that_rounding_has_put_apart_are_one():
+    after = np.nextafter(0.5, 1.0)
+    up = PathScores(np.array([0.0, 0.5, 1.0]), np.array([[-1.0, 1.0]]), np.array([[-1.0, 1.0]]))
+    down = PathScores(np.array([0.0, after, 1.0]), np.array([[1.0, -1.0]]), np.array([[1.0, -1.0]]))
+    asked = [Scorer("accuracy", np.array(["no", "yes"]), 1, np.zeros((1, 1)), np.array([True]))] * 2
+    curve = score_curve(asked, [up, down])
+    np.testing.assert_allclose(curve.t, [0, 0.5, 1], rtol=1e-15)
+    assert (curve.at.tolist(), curve.after.tolist()) == ([0.5, 0.5, 0.5], [0.5, 0.5])
+
+
 def test_a_score_of_scores_is_known_where_it_was_asked():
     """Evenly over pieces, not over t: as many between any two breakpoints."""
     curve = score_curve(scorers("roc_auc", sign=-1)[:2], [scores for scores, _ in FOLDS[:2]])

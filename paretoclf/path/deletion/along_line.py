@@ -25,6 +25,7 @@ from paretoclf.path.deletion.stretches import Followed, StretchTask, follow
 from paretoclf.path.svm_lines.stages import BasisAt
 from paretoclf.proof.segments.line_proof import LineProof
 from paretoclf.roc.area_curve import AreaCurve
+from paretoclf.roc.crossings import distinct_changes
 from paretoclf.roc.curve import RocCurve
 from paretoclf.roc.error_curve import ErrorCurve, Optimum, labels_of_scores
 from paretoclf.roc.of_path import Vary, roc_of_scores
@@ -153,7 +154,7 @@ class LeaveOneOutPath(Tabular):
         for i in self._traced:
             mine = PathScores(self.own.t, self.own.start[i : i + 1], self.own.end[i : i + 1])
             sides = [labels_of_scores(each) for each in (mine, self.scores[i])]
-            t = np.unique(np.concatenate([side[0] for side in sides]))
+            t, _ = distinct_changes(np.concatenate([side[0] for side in sides]))
             middle = 0.5 * (t[:-1] + t[1:])
             one, other = (side[2][np.searchsorted(side[0], middle) - 1, 0] for side in sides)
             edges = np.flatnonzero(np.diff(one != other, prepend=False, append=False))
