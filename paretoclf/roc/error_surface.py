@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from paretoclf.common.checks import Array, Index, Mask, real_array
 from paretoclf.common.errors import InputError
-from paretoclf.problem.costs import CostLine
+from paretoclf.problem.costs import ON_RAY, CostLine, Costs
 from paretoclf.roc.counts import exact_weights
 from paretoclf.roc.crossings import BLOCK
 from paretoclf.roc.error_curve import ErrorCurve
@@ -234,13 +234,20 @@ class ErrorSurface:
         return (miss.astype(np.int64) if largest_product < 2**62 else miss), unit
 
     def trained_for(self, g: Array) -> Array:
-        """Parameters t of the line at which the asymmetry is g, shape (q,); the middle without a line of one total."""
+        """Parameters t of the line at which the asymmetry is nearest to g, shape (q,).
+
+        The middle, where nothing is known of a line, and on a ray, whose asymmetry is one.
+        """
         begin, end = self.folds[0].t[[0, -1]]
-        if self.line is None or not np.isclose(self.line.start.total, self.line.stop.total):
-            return np.full(g.size, 0.5 * (begin + end))
-        first, last = self.line.start.asymmetry, self.line.stop.asymmetry
-        share = (g - first) / (last - first)
-        return np.asarray(begin + share * (end - begin))
+        middle = np.full(g.size, 0.5 * (begin + end))
+        if self.line is None or not isinstance(self.line.start, Costs):
+            return middle
+        first, last = self.line.start, self.line.stop
+        if not abs(first.asymmetry - last.asymmetry) > ON_RAY:  # nan at costs of 0, which are on every ray
+            return middle
+        between = np.clip(g, *sorted((first.asymmetry, last.asymmetry)))
+        excess, missing = first.C_plus - between * first.total, between * last.total - last.C_plus
+        return np.asarray(begin + excess / (excess + missing) * (end - begin))
 
     def _blocks(self, size: int) -> list[tuple[int, int]]:
         """Ranges of columns whose scores fit into the memory for temporaries."""

@@ -67,8 +67,9 @@ def choose(surface: ErrorSurface, costs: Costs, selection: str | float = "longes
     selection : str or float
         ``"longest"``: the middle of the longest interval with the smallest cost. ``"first"``: of the first one.
         A number: the middle of the window of this width with the smallest mean cost. ``"one-se"``: of all t whose cost
-        is within one standard error, over the folds, of the smallest, the one nearest to the asymmetry of use; a share
-        1e-7 of the line inside its interval, at whose end a held-out score is 0 and changes its label.
+        is within one standard error, over the folds, of the smallest, the one nearest to the asymmetry of use (on a
+        ray to the middle); 1e-7 of the line inside its interval, at whose end a held-out score is 0 and changes its
+        label.
         ``"threshold"``: of 201 t and all thresholds the pair with the smallest cost.
     line : Costs, optional
         The same costs in the units of the line, where weights of samples multiply its costs.

@@ -112,6 +112,23 @@ def test_of_equally_good_t_the_one_trained_for_the_costs_is_taken():
     assert at == pytest.approx(G)
 
 
+@pytest.mark.parametrize(
+    ("start", "stop", "where"),
+    [
+        ((0, 3), (1, 0), lambda g: 3 * g / (1 + 2 * g)),  # t = g (3 - 2 t)
+        ((1, 0), (0, 3), lambda g: (1 - g) / (1 + 2 * g)),
+        ((1, 3), (2, 1), lambda g: np.clip((4 * g - 1) / (1 + g), 0, 1)),  # 1 + t = g (4 - t), from 1/4 to 2/3
+        ((0, 0), (2, 1), lambda g: np.full(g.size, 0.5)),
+        ((1, 2), (2, 4), lambda g: np.full(g.size, 0.5)),
+    ],
+)
+def test_the_costs_of_use_are_found_on_any_line(start, stop, where):
+    y = np.array([-1.0, 1.0])
+    flat = PathScores(np.array([0.0, 1.0]), y[:, None], y[:, None])
+    surface = ErrorSurface([flat], [y], pc.results.CostLine(pc.Costs(*start), pc.Costs(*stop)))
+    np.testing.assert_allclose(surface.trained_for(G), where(G), atol=1e-15)
+
+
 def test_copies_with_both_labels_are_never_separated():
     svm = pc.TwoCSVM([[0.0, 1.0], [1.0, 0.1], [0.3, 0.7], [0.3, 0.7], [0.9, 0.2]], [-1, 1, 1, -1, 1])
     path = pc.trace(svm, (0.1, 1.9), (1.9, 0.1), progress=False)
