@@ -67,15 +67,20 @@ def is_of(estimator: Any, name: str) -> bool:
     return any(cls.__name__ == name and cls.__module__.startswith("sklearn.") for cls in type(estimator).__mro__)
 
 
-def class_costs(estimator: Any, y: Array) -> tuple[float, float]:
-    """Factors of the costs of the positive and of the negative class that ``class_weight`` stands for."""
+def class_costs(estimator: Any, y: Array, weight: Array | None = None) -> tuple[float, float]:
+    """Factors of the costs of the positive and of the negative class that ``class_weight`` stands for.
+
+    "balanced" counts the samples of a class, or adds up their weights where they are given.
+    """
     given = estimator.class_weight
     if given is None:
         return 1.0, 1.0
     if isinstance(given, str):  # "balanced"
-        n_plus = float(np.sum(y > 0))
-        n_minus = float(np.sum(y < 0))
-        return y.size / (2 * n_plus), y.size / (2 * n_minus)
+        counted = np.ones(y.size) if weight is None else weight
+        n_plus = float(counted[y > 0].sum())
+        n_minus = float(counted[y < 0].sum())
+        n = n_plus + n_minus
+        return n / (2 * n_plus), n / (2 * n_minus)
     negative, positive = np.asarray(estimator.classes_).tolist()
     return float(given.get(positive, 1.0)), float(given.get(negative, 1.0))
 
@@ -226,7 +231,7 @@ def _linear_svc(estimator: Any, X: Any, y: Array, kernel: Any, weight: Array) ->
         raise InputError(f"LinearSVC must have penalty='l2', got {estimator.penalty!r}")
     w, b = _linear(estimator, X, y)
     bias = float(estimator.intercept_scaling) if estimator.fit_intercept else 0.0
-    plus, minus = class_costs(estimator, y)
+    plus, minus = class_costs(estimator, y, weight)  # it weighs the samples that it counts; SVC does not
     values = {"C_plus": estimator.C * plus, "C_minus": estimator.C * minus}
     return through_the_origin(X, y, weight, w, b, values, squared=estimator.loss == "squared_hinge", bias=bias)
 

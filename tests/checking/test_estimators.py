@@ -46,6 +46,19 @@ def test_svc_with_its_own_kernel_and_weights(train, name):
     assert not pc.verify(X, y, SVC(C=2.0, tol=0.5, **KERNELS[name]).fit(X, y)).passes()
 
 
+@pytest.mark.parametrize("machine", [SVC(kernel="linear", tol=1e-9), LinearSVC(dual=False, tol=1e-12, max_iter=10**5)])
+def test_balanced_classes_are_counted_as_the_machine_counts_them(train, machine):
+    # SVC counts samples, LinearSVC adds up their weights: with the other rule the model misses by far.
+    X, y = train
+    weight = np.where(y > 0, 5.0, 1.0)
+    fit = clone(machine).set_params(class_weight="balanced").fit(X, y, sample_weight=weight)
+    counted = weight if isinstance(machine, LinearSVC) else np.ones(y.size)
+    factors = {label: counted.sum() / (2 * counted[y == label].sum()) for label in (-1, 1)}
+    by_hand = clone(machine).set_params(class_weight=factors).fit(X, y, sample_weight=weight)
+    np.testing.assert_allclose(fit.coef_, by_hand.coef_, rtol=1e-6)
+    assert pc.verify(X, y, fit, sample_weight=weight, tol=1e-6).passes()
+
+
 def test_svc_of_other_labels_sample_weights_and_precomputed_kernels(train):
     X, y = train
     names = np.where(y > 0, "sick", "healthy")
