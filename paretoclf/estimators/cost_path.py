@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from paretoclf.common.checks import Array, Index, check_pair, check_positive_number
+from paretoclf.common.tolerances import AT_BOUND
 from paretoclf.estimators.base import CostsAtUse, Problem, weights_of
 from paretoclf.path.svm.cost_path import trace_costs
 from paretoclf.problem.classifiers import Rule
 from paretoclf.problem.costs import CostLine, Costs
 from paretoclf.problem.gram import Gram
+from paretoclf.problem.intercepts import point_of
+from paretoclf.proof.points.judged_classifiers import make_solution
 from paretoclf.proof.verdicts.solution import Solution
 from paretoclf.roc.of_path import symmetric_t
 
@@ -79,6 +82,9 @@ class CostPathSVC(CostsAtUse):
     -----
     A sample with f = 0 is predicted positive. So is one whose f is 0 but for rounding, 1e-11 of ``2 |b| + 1``:
     `decision_function` is 0 there, and equal rows have one label, on every processor.
+
+    Where every multiplier is at a bound (small C, at a jump of the path) all intercepts of an interval are optimal: its
+    middle is taken, as ``SVC`` does but for rounding. The path itself has the one to the right of the jump, or a chord.
 
     Samples of weight 0 are left out; but ``gamma="scale"`` sees them, and ``class_weight="balanced"`` counts samples,
     those of weight 0 included, and not their weights: both as in ``SVC``.
@@ -172,7 +178,7 @@ class CostPathSVC(CostsAtUse):
         return symmetric_t(self.path_) if costs is None else self.path_.line.position(costs)
 
     def _at(self, costs: Any) -> Rule:
-        return self._rule(self.path_.at(self._t(costs)))
+        return self._rule(self._solution(self._t(costs)))
 
     def _set(self, costs: Any) -> None:
         check_is_fitted(self, "path_")
@@ -182,8 +188,21 @@ class CostPathSVC(CostsAtUse):
         """Use the classifier at t."""
         self.t_ = t
         self.costs_ = self.path_.costs(t)
-        self.solution_ = self.path_.at(t)
+        self.solution_ = self._solution(t)
         self._used = self._rule(self.solution_)
+
+    def _solution(self, t: float) -> Solution:
+        """The optimum at t, with the middle of its intercepts where no multiplier is off its bounds, as LIBSVM has it.
+
+        The path has an end of them at a jump, where one label for all may be left, or a chord.
+        """
+        found: Any = self.path_.at(t)
+        rule = found.classifier
+        off = np.minimum(rule.alpha, rule.caps - rule.alpha)
+        if (off > AT_BOUND * rule.caps).any() or not np.isfinite(rule.interval_at_origin).all():
+            return found  # type: ignore[no-any-return]
+        middle = replace(rule, b_at_origin=point_of(rule.interval_at_origin))
+        return make_solution(middle, found.costs, alpha_lo=found.evidence.alpha_lo, source="path")
 
     def _rule(self, solution: Solution) -> Rule:
         """Rule of a solution with which the estimator predicts."""

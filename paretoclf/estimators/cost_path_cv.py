@@ -80,7 +80,7 @@ class CostPathSVCCV(CostPathSVC):
     shift_ : float
         Added to the scores; 0 but for ``selection="threshold"``.
     errors_ : ErrorCurve
-        Held-out errors over the whole line, all folds together.
+        Held-out errors over the whole line, all folds together: those of the paths, to the right at a jump of b.
     scores_ : ScoreCurve or None
         The mean score along the line, if scoring is a scorer.
     path_, solution_, t_, costs_, classes_, pos_label_, coef_, intercept_, n_features_in_, feature_names_in_
@@ -154,11 +154,14 @@ class CostPathSVCCV(CostPathSVC):
         check_is_fitted(self, "path_")
         t, self.shift_ = self._chosen(costs)
         self._set_t(t)
-        self._used = shifted(self._used, self.shift_)
+        self._used = self._taken(t, self.shift_)
 
     def _at(self, costs: Any) -> Rule:
-        t, shift = self._chosen(costs)
-        return shifted(self.path_.at(t).classifier, shift)
+        return self._taken(*self._chosen(costs))
+
+    def _taken(self, t: float, shift: float) -> Rule:
+        """The rule at t; a shift was chosen with the path's own intercept."""
+        return ShiftedRule(self.path_.at(t).classifier, shift) if shift else self._solution(t).classifier
 
     @property
     def _by_criterion(self) -> bool:
@@ -187,8 +190,3 @@ class CostPathSVCCV(CostPathSVC):
         parts = check_cv(self.cv, labels, classifier=True).split(np.zeros((labels.size, 1)), labels)
         found = [tuple(position[part][position[part] >= 0] for part in split) for split in parts]
         return [(train, test) for train, test in found if test.size]
-
-
-def shifted(rule: Rule, shift: float) -> Rule:
-    """A rule with something added to its scores, or itself."""
-    return ShiftedRule(rule, shift) if shift else rule

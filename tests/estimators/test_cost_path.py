@@ -57,6 +57,27 @@ def test_every_point_of_the_line_is_an_svc(gaussians, options, weight):
         np.testing.assert_array_equal(svm.decision_function(X), svm.decision_function(X, costs=svm.costs_))
 
 
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("options", [{}, {"start": (0, 0), "stop": (1, 1)}])
+def test_of_an_interval_of_intercepts_the_middle_is_taken_as_in_libsvm(seed, options):
+    # Equal classes and a small C: in the middle of the line, and along the ray, every multiplier is at its cap.
+    rng = np.random.default_rng(seed)
+    y = np.repeat([0, 1], 5 * rng.integers(2, 8))  # so that those of each of five folds are equal, too
+    X = rng.normal(size=(y.size, 2)) + y[:, None]
+    kernel, C = ("rbf", "linear")[seed % 2], 10.0 ** rng.uniform(-4, -2.5)
+    svm, svc = (each.fit(X, y) for each in (pc.CostPathSVC(C=C, kernel=kernel, **options), SVC(C=C, kernel=kernel)))
+    low, high = svm.solution_.classifier.b_interval
+    assert high - low > 0.5
+    assert svm.intercept_[0] == pytest.approx(0.5 * (low + high), abs=1e-12)
+    new = rng.normal(size=(100, 2)) + 0.5
+    np.testing.assert_allclose(svm.decision_function(new), svc.decision_function(new), atol=1e-6)
+    np.testing.assert_array_equal(svm.decision_function(new), svm.decision_function(new, costs=svm.costs_))
+    assert svm.solution_.certificate.passes()
+    chosen = pc.CostPathSVCCV(C=C, kernel=kernel).fit(X, y)
+    assert chosen.best_t_ == 0.5
+    np.testing.assert_allclose(chosen.decision_function(new), svc.decision_function(new), atol=1e-6)
+
+
 def test_costs_choose_a_point_of_the_line_and_class_weight_multiplies_c(gaussians):
     X, y = gaussians()
     one, ten = (pc.CostPathSVC(costs=costs).fit(X, y) for costs in [(5, 1), (50, 10)])
