@@ -11,7 +11,8 @@ Two ways to say where a solution is:
 
 The intercept may be left out. An npz file has ``alpha`` of shape (k, n), a CSV file a header and n further columns, in
 the order of the samples, whatever they are called. A CSV file of numbers only has no header: its columns are the
-parameters (or one cost for both), the n multipliers, and the intercept, if there is one more.
+parameters (or one cost for both), the n multipliers, and the intercept, if there is one more. Of n + 2 numbers the
+first two are costs, or the last is the intercept: where those of one class add up to those of the other.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from paretoclf.checking.rows import with_both_costs
 from paretoclf.common.checks import Array, check_vector
 from paretoclf.common.errors import InputError
 from paretoclf.common.files import read_arrays, reading
+from paretoclf.common.tolerances import LOOSE
 
 _LAMBDA = "lambda"
 _INTERCEPTS = ("b", "alpha0")
@@ -35,7 +37,9 @@ _COSTS = ("C_plus", "C_minus")
 _WRONG = "cannot be read"
 
 
-def read_solutions(file: str | os.PathLike[str], n: int, names: Sequence[str] = _COSTS) -> dict[str, Array]:
+def read_solutions(
+    file: str | os.PathLike[str], n: int, names: Sequence[str] = _COSTS, y: Array | None = None
+) -> dict[str, Array]:
     """Read solutions for n samples, as arrays that `paretoclf.verify` takes.
 
     Parameters
@@ -46,6 +50,8 @@ def read_solutions(file: str | os.PathLike[str], n: int, names: Sequence[str] = 
         Number of samples.
     names : sequence of str
         Parameters of the formulation.
+    y : array of shape (n,), optional
+        Labels -1 and +1, which tell n + 2 numbers without a header apart.
 
     Returns
     -------
@@ -76,7 +82,7 @@ def read_solutions(file: str | os.PathLike[str], n: int, names: Sequence[str] = 
     known_names = (*places, *_INTERCEPTS, "rho")
     with reading(name, _WRONG):
         if name.endswith(".csv"):
-            columns, vectors, what = _read_csv(name, n, names, known_names)
+            columns, vectors, what = _read_csv(name, (n, y), names, known_names)
         else:
             columns, vectors, what = _read_npz(name, n, known_names)
         columns = with_both_costs(columns, names, f"{name}: ")
@@ -113,15 +119,19 @@ def _parameters(
     return {**out, what: vectors / lam[:, None] if what == "alpha" else vectors}
 
 
-def _read_csv(name: str, n: int, names: Sequence[str], known: Sequence[str]) -> tuple[dict[str, Array], Array, str]:
+def _read_csv(
+    name: str, samples: tuple[int, Array | None], names: Sequence[str], known: Sequence[str]
+) -> tuple[dict[str, Array], Array, str]:
     """Known columns of a CSV file, the other ones as rows of vectors, and the name of the vectors."""
+    n, y = samples
     with open(name, newline="", encoding="utf-8-sig") as stream:
         reader = csv.reader(stream)
         table = [(reader.line_num, row) for row in reader if row]
     if not table:
         raise InputError(f"{name}: the file is empty")
     header = [cell.strip() for cell in table[0][1]]
-    if all(map(_is_number, header)):
+    bare = all(map(_is_number, header))
+    if bare:
         header = _positions(name, len(header), n, names)
         table.insert(0, (0, header))
     if {*_COSTS, _LAMBDA} & set(header):
@@ -145,7 +155,23 @@ def _read_csv(name: str, n: int, names: Sequence[str], known: Sequence[str]) -> 
         except ValueError as error:
             raise InputError(f"{name}: row {number}: {error}") from None
     values = np.array(rows, dtype=np.float64).reshape(len(rows), len(header))
+    if bare and tuple(names) == _COSTS and len(header) == n + 2 and _with_one_cost(name, values, y):
+        return {"C": values[:, 0], "b": values[:, -1]}, values[:, 1:-1], what
     return {header[j]: values[:, j] for j in named}, np.delete(values, named, axis=1), what
+
+
+def _with_one_cost(name: str, values: Array, y: Array | None) -> bool:
+    """Whether n + 2 columns are C, the multipliers and b, not C_plus, C_minus and the multipliers."""
+    if y is not None:
+        readings = values[:, 2:], values[:, 1:-1]
+        balanced = [bool((np.abs(alpha @ y) <= LOOSE * np.abs(alpha).sum(axis=1)).all()) for alpha in readings]
+        if sum(balanced) == 1:
+            return balanced[1]
+    raise InputError(
+        f"{name}: a file without header must have other than {values.shape[1]} columns, which are C_plus, C_minus and "
+        "the multipliers, or C, the multipliers and b, and neither or both have multipliers that add up to 0 over the "
+        "classes: begin it with a line C_plus,C_minus,a1,a2,... or C,a1,a2,...,b"
+    )
 
 
 def _is_number(cell: str) -> bool:

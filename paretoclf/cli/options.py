@@ -174,8 +174,8 @@ VERIFY = """\
 Judge solutions that another solver computed: a certificate (duality gap, KKT residuals) for every row of FILE, and the
 first row that is not proved optimal, and why. FILE is a CSV file with the columns C_plus, C_minus (or C for both, or
 lambda), b (or alpha0; or none), and one column per sample with its multiplier (or columns w1, w2, ...); or, without a
-header, C_plus, C_minus (or C), the multipliers, and b; an npz file with the arrays costs (or C, or lambda), alpha (or
-w) and b; or a model file of LIBSVM or LIBLINEAR. With lambda multipliers lie in [0, 1] and
+header, C_plus, C_minus (or C), the multipliers, and b (or none); an npz file with the arrays costs (or C, or lambda),
+alpha (or w) and b; or a model file of LIBSVM or LIBLINEAR. With lambda multipliers lie in [0, 1] and
 f = (sum_i y_i alpha_i k(x_i, x)) / lambda + b; alpha0 is lambda b. With --between the rows are the knots of a path.
 With --suite a Python function is judged on problems whose exact optima are known. A Python file, PAIRS.py, has a list
 `pairs` of (problem, solution): a cvxpy.Problem and its values, or what else `verify` takes; each is judged in a line.

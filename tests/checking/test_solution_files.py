@@ -70,7 +70,7 @@ def test_slopes_are_known_by_their_names(tmp_path):
     ],
 )
 def test_a_file_of_numbers_only(tmp_path, rows, names, wanted):
-    same(read_solutions(written(tmp_path, rows + "\n"), 3, names), **wanted, alpha=ALPHA)
+    same(read_solutions(written(tmp_path, rows + "\n"), 3, names, np.array([1.0, 1.0, -1.0])), **wanted, alpha=ALPHA)
 
 
 def test_parameters_of_another_formulation(tmp_path):
@@ -105,6 +105,21 @@ def test_what_is_wrong_in_a_csv_file(tmp_path, text, message):
     with pytest.raises(pc.InputError, match=message) as caught:
         read_solutions(written(tmp_path, text), 3)
     assert "some.csv: " in str(caught.value)
+
+
+def test_two_numbers_more_than_samples_are_told_apart_by_the_balance(tmp_path):
+    y = np.array([1.0, 1.0, -1.0])
+    same(
+        read_solutions(written(tmp_path, "2,1,.25,.25,.5\n"), 3, y=y),
+        C_plus=[2],
+        C_minus=[1],
+        alpha=[[0.25, 0.25, 0.5]],
+    )
+    both = {"C_plus": [2], "C_minus": [2]}
+    same(read_solutions(written(tmp_path, "2,.25,.25,.5,.1\n"), 3, y=y), **both, alpha=[[0.25, 0.25, 0.5]], b=[0.1])
+    for text, labels in (("2,0,0,0,0\n", y), ("2,1,.25,.5,.5\n", y), ("2,1,.25,.25,.5\n", None)):
+        with pytest.raises(pc.InputError, match=r"begin it with a line C_plus,C_minus,a1,a2,... or C,a1,a2,...,b"):
+            read_solutions(written(tmp_path, text), 3, y=labels)
 
 
 @pytest.mark.parametrize(

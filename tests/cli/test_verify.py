@@ -189,6 +189,7 @@ def test_one_cost_and_no_header(problem, capsys):
         "pair": [costs, alpha],
         "all": [costs, alpha, b[:, None]],
         "single": [C[:, None], alpha],
+        "single_b": [C[:, None], alpha, b[:, None]],
     }
     for name, parts in layouts.items():
         np.savetxt(f"{name}.csv", np.hstack(parts), delimiter=",", fmt="%.17g")
