@@ -91,8 +91,15 @@ _AT_ONE_KINK = {
     ABOVE: "above its kink",
 }
 
+#: Words for the labels of an item that is one of the expressions that a term is the largest of.
+_OF_LARGEST = {
+    INSIDE: "below the largest",
+    LOWER_LABEL: "among the largest",
+    UPPER_LABEL: "among the largest",
+}
+
 #: Words that change places where what is named falls from below a kink to above it.
-_TURNED = {"above": "below", "below": "above", "lower": "upper", "upper": "lower"}
+_TURNED = {"above": "below", "below": "above", "lower": "upper", "upper": "lower", "largest": "smallest"}
 
 #: What is said of a change: the segment that it is at the beginning of, a name, and the states before and after.
 _Said = tuple[int, str, str, str]
@@ -185,7 +192,7 @@ class _Changes:
         named, fixed = item in self.terms, self.path.kinks[item]
         kinks: Mapping[int, str] = _AT_ONE_KINK if named else {}
         if not fixed:
-            kinks = _BESIDE_KINKS.get(self._sides_of_kinks[item], {})
+            kinks = _BESIDE_KINKS.get(self._sides_of_kinks[item], _OF_LARGEST if named else {})
         word = kinks.get(label, self.words[item][label])
         turned = named and self.terms[item][1] < 0
         return " ".join(_TURNED.get(each, each) for each in word.split()) if turned else word

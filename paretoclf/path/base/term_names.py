@@ -7,17 +7,19 @@ values of the pieces that the author has written: where one entry of an atom fit
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.spatial import cKDTree
 
 from paretoclf.common.checks import Array, Mask
 from paretoclf.engine.reduction.behind import ABOVE_IT, RowsBehind
 from paretoclf.engine.reduction.program import ProgramLine
-from paretoclf.solve.models.written_kinks import SAME, WrittenKinks, directions
+from paretoclf.solve.models.written_kinks import SAME, WrittenKinks, at_start, directions
+from paretoclf.solve.models.written_largest import WrittenLargest
 from paretoclf.solve.sources.problem_line import LineOfPrograms
 
 #: At so many random points rows that differ have different values.
@@ -32,6 +34,9 @@ _PLAIN = re.compile(rf"-?{_VARIABLE}( [+-] {_VARIABLE})?")
 
 #: By item its name, and 1 where what is named is positive above the item's kink; -1 where it is positive below.
 TermNames = Mapping[int, tuple[str, int]]
+
+#: Pairs of rows behind an item that has one kink: one that is tight below it, and one above.
+_Pairs = list[tuple[int, int]]
 
 
 def term_names(path: Any, columns: int, behind: RowsBehind, stated: Mask) -> TermNames:
@@ -48,17 +53,26 @@ def term_names(path: Any, columns: int, behind: RowsBehind, stated: Mask) -> Ter
     stated : bool array of shape (m,)
         Rows that are the user's own.
     """
-    line, own = path.program, _rows_of_terms(path, behind, stated)
-    if not own or not isinstance(path.source, LineOfPrograms):
+    line = path.program
+    if not behind.owners.size or not isinstance(path.source, LineOfPrograms):
         return {}
     variables = {each.name() for each in path.source.problem.variables()}
     if not variables <= set(line.variables):
         return {}
     x = _points(line)
-    written = WrittenKinks.at_start(path.source, [line.values(each, 0.0) for each in x])
-    if not written.names:  # kinks of constraints alone
+    points, rows = [line.values(each, 0.0) for each in x], line.rows @ x.T - line.b[0, :, None]
+    with at_start(path.source) as problem:
+        written, largest = WrittenKinks.of(problem, points), WrittenLargest.of(problem, points)
+    if not written.names and not largest.names:  # kinks of constraints alone
         return {}
-    fitting = _Fitting(written, line.rows @ x.T - line.b[0, :, None])
+    pairs = _rows_of_terms(path, behind, stated)
+    of_largest = _of_largest(path, behind, pairs, _rows_of_largest(largest, line, rows, stated))
+    return of_largest | (_of_kinks(path, columns, pairs, _Fitting(written, rows)) if written.names else {})
+
+
+def _of_kinks(path: Any, columns: int, own: Mapping[int, _Pairs], fitting: _Fitting) -> dict[int, tuple[str, int]]:
+    """Names of items with one kink, by the pairs of rows behind them."""
+    written = fitting.written
     found = {item: fits for item, pairs in own.items() if (fits := [fit for pair in pairs for fit in fitting(*pair)])}
     chosen = {item: min(fits, key=lambda fit: written.families[fit[0]]) for item, fits in found.items()}
     short: dict[int, bool] = defaultdict(lambda: True)
@@ -69,7 +83,64 @@ def term_names(path: Any, columns: int, behind: RowsBehind, stated: Mask) -> Ter
     return {item: (written.names[entry], sign) for item, (entry, sign) in named.items()}
 
 
-def _rows_of_terms(path: Any, behind: RowsBehind, stated: Mask) -> dict[int, list[tuple[int, int]]]:
+def _of_largest(
+    path: Any, behind: RowsBehind, pairs: Mapping[int, _Pairs], known: Mapping[int, tuple[str, int]]
+) -> dict[int, tuple[str, int]]:
+    """Names of items that have a column of CVXPY's, by rows that are expressions of a largest or smallest one.
+
+    Where such a row alone bounds the item, it is that; the entries of ``sum_largest`` have a kink.
+    """
+    added = [item for item, name in enumerate(path.items) if "auxiliary variable" in name]
+    sides = Counter(behind.owners.tolist())
+    found = {}
+    for item, piece, beyond in zip(behind.owners.tolist(), behind.pieces.tolist(), behind.beyond, strict=True):
+        rows = behind.rows[behind.begin[piece] : behind.begin[piece + 1]].tolist()
+        if sides[item] == 1 and not beyond and len(rows) == 1 and rows[0] in known:
+            found[item] = known[rows[0]]
+    for item, own in pairs.items():
+        for below, above in own:
+            if below in known or above in known:
+                name, sign = known[above] if above in known else known[below]
+                found[item] = name, sign if above in known else -sign
+    return {item: found[item] for item in added if item in found}
+
+
+def _rows_of_largest(
+    largest: WrittenLargest, line: ProgramLine, values: Array, stated: Mask
+) -> dict[int, tuple[str, int]]:
+    """Names, and signs, of rows that are expressions of an entry of an atom: those of a column that costs are all."""
+    if not largest.names:
+        return {}
+    tree, A = cKDTree(directions(largest.values)), sp.csc_array(line.rows)
+    found = dict[int, tuple[str, int]]()
+    for column in np.flatnonzero(line.q.any(axis=0)).tolist():
+        rows = A.indices[A.indptr[column] : A.indptr[column + 1]]
+        rows = rows[(rows >= line.equations) & ~stated[rows]].tolist()
+        if rows and not line.is_named(column):
+            places = _all_of_an_entry(largest, [_same_values(largest.values, tree, values[row]) for row in rows])
+            found |= {
+                row: (largest.names[each], int(largest.signs[each])) for row, each in zip(rows, places, strict=False)
+            }
+    return found
+
+
+def _all_of_an_entry(largest: WrittenLargest, near: list[list[int]]) -> list[int]:
+    """The expressions of rows, each one of those near it, where they are all of one entry; else none."""
+    common = set.intersection(*({int(largest.entries[each]) for each in own} for own in near))
+    for entry in sorted(common):
+        places = [each for own in near for each in own if largest.entries[each] == entry]
+        if sorted(places) == np.flatnonzero(largest.entries == entry).tolist() and len(places) == len(near):
+            return places
+    return []
+
+
+def _same_values(pieces: Array, tree: Any, values: Array) -> list[int]:
+    """Pieces, in a tree of their directions, that have these values."""
+    near = tree.query_ball_point(directions(values), SAME)
+    return [place for place in near if np.allclose(pieces[place], values, rtol=_SIZE, atol=0.0)]
+
+
+def _rows_of_terms(path: Any, behind: RowsBehind, stated: Mask) -> dict[int, _Pairs]:
     """Pairs of rows behind items that have one kink: those that are tight below it, and above it, one for each cost."""
     tight, sides, begin = defaultdict[int, dict[int, int]](dict), defaultdict[int, set[int]](set), behind.begin.tolist()
     parts = zip(behind.sides, behind.owners, behind.pieces, behind.beyond, strict=True)
@@ -120,9 +191,7 @@ class _Fitting:
 
     def _places(self, row: int) -> list[int]:
         """Pieces that have the values of a row."""
-        values = self.rows[row]
-        near = self.tree.query_ball_point(directions(values), SAME)
-        return [place for place in near if np.allclose(self.pieces[place], values, rtol=_SIZE, atol=0.0)]
+        return _same_values(self.pieces, self.tree, self.rows[row])
 
 
 def _told_apart(written: WrittenKinks) -> Mask:

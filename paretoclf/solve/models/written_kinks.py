@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,7 +61,7 @@ class WrittenKinks:
         >>> found.names, found.expressions.ravel().tolist()
         (('r[0]', 'r[1]', 'pos(w)'), [2.0, 4.0, 8.0])
         """
-        atoms = [_AtomAt.of(*each, _taken(problem, points)) for each in _atoms(problem.objective.expr)]
+        atoms = [_AtomAt.of(*each, taken(problem, points)) for each in _atoms(problem.objective.expr)]
         keys = [(each.text, each.label is not None, each.shape == ()) for each in atoms]
         count, met, names, families = Counter(keys), Counter[Any](), list[str](), list[int]()
         for number, (atom, key) in enumerate(zip(atoms, keys, strict=True)):
@@ -74,14 +75,15 @@ class WrittenKinks:
         pieces = np.concatenate([nothing, *(atom.pieces for atom in atoms)], axis=1)
         return cls(tuple(names), labelled, np.array(families, dtype=np.int64), expressions, pieces)
 
-    @classmethod
-    def at_start(cls, source: Any, points: Sequence[Mapping[str, Any]]) -> WrittenKinks:
-        """Find them in the problem of a line, where this begins; none where a parameter has lost its value."""
-        parameters = [each for each in source.problem.parameters() if not isinstance(each, cp.CallbackParam)]
-        with having({each: each.value for each in parameters}):
-            source.move(0.0)
-            known = all(each.value is not None for each in source.problem.parameters())
-            return cls.of(source.problem if known else cp.Problem(cp.Minimize(0)), points)
+
+@contextmanager
+def at_start(source: Any) -> Iterator[Any]:
+    """Hold the parameters of a line where it begins, and give its problem; an empty one where one lost its value."""
+    parameters = [each for each in source.problem.parameters() if not isinstance(each, cp.CallbackParam)]
+    with having({each: each.value for each in parameters}):
+        source.move(0.0)
+        known = all(each.value is not None for each in source.problem.parameters())
+        yield source.problem if known else cp.Problem(cp.Minimize(0))
 
 
 def _atoms(expression: Any, turned: bool = False) -> Iterator[tuple[Any, bool]]:
@@ -98,7 +100,7 @@ def _atoms(expression: Any, turned: bool = False) -> Iterator[tuple[Any, bool]]:
         yield from _atoms(argument, type(expression).__name__ == "NegExpression")
 
 
-def _taken(problem: Any, points: Sequence[Mapping[str, Any]]) -> list[dict[Any, Any]]:
+def taken(problem: Any, points: Sequence[Mapping[str, Any]]) -> list[dict[Any, Any]]:
     """Values of the variables of a problem at points."""
     return [{each: np.asarray(point[each.name()]) for each in problem.variables()} for point in points]
 
@@ -127,7 +129,7 @@ class _AtomAt:
     def of(cls, atom: Any, turned: bool, points: Sequence[Mapping[Any, Any]]) -> _AtomAt:
         """Read one that stands in an expression as it is, or turned: minus the atom."""
         shape = np.broadcast_shapes(*(each.shape for each in atom.args))
-        first, *others = (_values(each, shape, points) for each in atom.args)
+        first, *others = (values_at(each, shape, points) for each in atom.args)
         if others:
             pieces = np.stack([first, others[0]]) * (-1.0 if isinstance(atom, cp.minimum) else 1.0)
             expression = others[0] - first if atom.args[0].is_constant() else first - others[0]
@@ -135,7 +137,7 @@ class _AtomAt:
             pieces, expression = np.stack([first, -first]), first
         label = atom.label
         for each in (part for argument in atom.args for part in _labelled(argument, shape)):
-            values = _values(each, shape, points)
+            values = values_at(each, shape, points)
             if _proportional(values, expression):
                 label, expression = each.label, values
                 break
@@ -145,15 +147,15 @@ class _AtomAt:
     def names(self, number: int | None) -> list[str]:
         """Name each entry; a number is that of the atom among others that read the same."""
         if self.label is not None:
-            return [f"{self.text}{_index(each)}" for each in np.ndindex(*self.shape)]
+            return [f"{self.text}{index_of(each)}" for each in np.ndindex(*self.shape)]
         if self.shape == ():
             return [self.text if number is None else f"term {number} of {self.text}"]
         which = "" if number is None else f", number {number}"
-        places = [each[0] if len(each) == 1 else _index(each) for each in np.ndindex(*self.shape)]
+        places = [each[0] if len(each) == 1 else index_of(each) for each in np.ndindex(*self.shape)]
         return [f"term {place} of {self.text}{which}" for place in places]
 
 
-def _values(expression: Any, shape: tuple[int, ...], points: Sequence[Mapping[Any, Any]]) -> Array:
+def values_at(expression: Any, shape: tuple[int, ...], points: Sequence[Mapping[Any, Any]]) -> Array:
     """Values of the entries of an expression at points, one of one entry for each of a shape."""
     found = np.empty((math.prod(shape), len(points)))
     for column, point in zip(found.T, points, strict=True):
@@ -192,6 +194,6 @@ def _function(atom: Any, turned: bool) -> str:
     return "pos" if name == "maximum" else "neg" if turned else name
 
 
-def _index(place: tuple[int, ...]) -> str:
+def index_of(place: tuple[int, ...]) -> str:
     """Index of an entry, as of a variable."""
     return f"[{', '.join(map(str, place))}]" if place else ""

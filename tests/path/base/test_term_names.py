@@ -125,6 +125,67 @@ def test_a_kink_elsewhere_has_not_the_name_of_a_piece():
     assert not [event.name for event in nested.events if event.name.startswith("term") and "abs(" in event.name]
 
 
+U, P = cp.Variable(3, name="u"), np.array([[1.0, -1.0, 0.5], [0.0, 1.0, 2.0], [2.0, 0.3, -1.0]])
+V = cp.Variable((2, 2), name="V")
+SIDES = {
+    f"{sign}u[{k}] of norm_inf(u)": (lambda u, s=sign, k=k: -u[k] if s else u[k])
+    for k in range(3)
+    for sign in ("", "-")
+}
+
+
+@pytest.mark.parametrize(
+    ("atom", "named", "largest"),
+    [
+        (cp.max(U), {f"u[{k}] of max(u)": lambda u, k=k: u[k] for k in range(3)}, max),
+        (-cp.min(U), {f"u[{k}] of min(u)": lambda u, k=k: u[k] for k in range(3)}, min),
+        (cp.maximum(U[0], U[2], 0.25), {f"{name} of maximum(u[0], u[2], 0.25)": value for name, value in (
+            ("u[0]", lambda u: u[0]), ("u[2]", lambda u: u[2]), ("0.25", lambda u: 0.25))}, max),
+        (cp.maximum(U[0], U[1]), {f"u[{k}] of maximum(u[0], u[1])": lambda u, k=k: u[k] for k in (0, 1)}, max),
+        (2 * cp.norm_inf(U) + 1, SIDES, max),
+        (cp.max(P @ U), {f"entry[{k}] of max(u)": lambda u, k=k: P[k] @ u for k in range(3)}, max),
+    ],
+    ids=["max", "min", "maximum", "two", "norm_inf", "of expressions"],
+)  # fmt: skip
+@pytest.mark.parametrize("aim", [[1.0, 3.0, 2.0], [2.0, 1.5, -1.0]])
+def test_of_a_maximum_it_is_said_which_are_among_the_largest(atom, named, largest, aim):
+    path = traced(cp.sum_squares(U - aim) + LAM * atom, {LAM: 0.1}, {LAM: 9.0})
+    found = [event for event in path.events if " of " in event.name]
+    assert found
+    assert not [event.name for event in path.events if "auxiliary" in event.name]
+    cuts = [0.0, *sorted({event.t for event in path.events}), 1.0]
+    for event in found:
+        at = cuts.index(event.t)
+        for word, t in ((event.before, np.mean(cuts[at - 1 : at + 1])), (event.after, np.mean(cuts[at : at + 2]))):
+            u = path.at(t).variables["u"]
+            apart = abs(named[event.name](u) - largest(each(u) for each in named.values()))
+            other, among = ("below the", "largest") if largest is max else ("above the", "smallest")
+            assert word == f"{'among the' if apart < 1e-9 else other} {among}"
+
+
+def test_an_entry_of_sum_largest_lies_beside_the_others():
+    """Above its kink it is one of the two largest of three, below it is not; and rows of a matrix have maxima apart."""
+    path = traced(cp.sum_squares(U - [1, 3, 2]) + LAM * cp.sum_largest(U, 2), {LAM: 0.1}, {LAM: 9.0})
+    cuts = [0.0, *sorted({event.t for event in path.events}), 1.0]
+    for event in path.events:
+        at = cuts.index(event.t)
+        for word, t in ((event.before, np.mean(cuts[at - 1 : at + 1])), (event.after, np.mean(cuts[at : at + 2]))):
+            u = path.at(t).variables["u"]
+            own, (third, second, _) = u[int(event.name.removesuffix("] of sum_largest(u)")[2:])], np.sort(u)
+            assert {"above": own > second - 1e-9, "below": own < third + 1e-9}.get(word.split()[0], own > third - 1e-9)
+    assert len(path.events) == 2
+    aim = np.array([[1, 3], [2, 2.5]])
+    path = traced(cp.sum_squares(V - aim) + LAM * cp.sum(cp.max(V, axis=1)), {LAM: 0}, {LAM: 9})
+    assert [event.name for event in path.events] == ["V[1, 0] of max(V)", "V[0, 0] of max(V)"]
+
+
+def test_what_stands_inside_of_a_function_is_not_said_to_be_the_largest():
+    """The column for max(u) may be more than each of its entries where 2 is more."""
+    inside = cp.maximum(cp.max(U), 2)
+    path = traced(cp.sum_squares(U - [1, 3, 2]) + LAM * inside, {LAM: 0.1}, {LAM: 9.0})
+    assert not [event for event in path.events if "largest" in event.before + event.after]
+
+
 def test_coefficients_and_differences_keep_their_names():
     u = cp.Variable(4, name="u")
     path = traced(cp.sum_squares(u - [3, 1, 4, 1]) + LAM * cp.norm1(u) + LAM * cp.norm1(cp.diff(u)), {LAM: 9}, {LAM: 0})
@@ -148,10 +209,10 @@ def test_atoms_with_more_pieces_keep_their_words(kind):
     assert not [event.name for event in path.events if "abs(" in event.name]
 
 
-@pytest.mark.parametrize("kind", ["max of two", "max", "tube", "huber"])
+@pytest.mark.parametrize("kind", ["max of two", "tube", "huber"])
 def test_an_objective_without_such_an_atom_has_no_names(kind):
     tube = cp.sum(cp.maximum(R - 0.5, 0, -R - 0.5))
-    costs = {"max": cp.max(cp.hstack([R, -R])), "tube": tube, "huber": cp.sum(cp.huber(R))}
+    costs = {"tube": tube, "huber": cp.sum(cp.huber(R))}
     costs["max of two"] = cp.sum([cp.max(cp.hstack([r, -2 * r])) for r in R])
     path = traced(costs[kind] + TAU * W[0], *ONE)
     assert not [event.name for event in path.events if "(" in event.name]
