@@ -221,6 +221,8 @@ def _on_ray(model: Model, point: FeasiblePoint, direction: Mapping[str, Any]) ->
 
 def _contradiction(proof: ProblemProof) -> str:
     """The constraints that contradict each other, with their multipliers, the largest of which is 1."""
+    if len(proof.blame) == 1:
+        return f"no point satisfies {next(iter(proof.blame))}, which contradicts itself"
     largest = max(proof.blame.values(), default=1.0)
     sizes = [f"{size / largest:.4g} for {name}" for name, size in proof.blame.items()]
     together = f"no point satisfies {' and '.join(proof.blame)} together"

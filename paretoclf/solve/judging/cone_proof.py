@@ -432,9 +432,9 @@ class CompiledCone:
         return dict(sorted(found.items(), key=lambda kv: (kv[0] not in self.columns, -kv[1])))
 
     def constraint(self, row: int) -> str:
-        """Label of the constraint, or name of the attribute, that a row belongs to."""
+        """Label of the constraint, or name of the attribute, that a row belongs to; empty where CVXPY added it."""
         known = {**self.rows, **{name: each.place for name, each in self.attributes.items()}}
-        return next((name for name, at in known.items() if row in at), "a constraint that CVXPY added")
+        return next((name for name, at in known.items() if row in at), "")
 
 
 def refuse_not_convex(model: Model) -> None:
@@ -723,16 +723,15 @@ def _infeasible(compiled: CompiledCone | None) -> ProblemProof:
     z, reach = infeasibility(compiled.program, compiled.z)
     if reach == 0:
         return _not_proved("infeasible")
-    share: dict[str, float] = {}
-    sizes = np.abs(z)
-    for row in np.argsort(-sizes):
-        if sizes[row] > 1e-6 * sizes.max():
-            share.setdefault(compiled.constraint(int(row)), float(sizes[row]))
+    from paretoclf.solve.judging.contradiction import contradicting  # most problems have a point
+
+    share = contradicting(compiled.program, z, compiled.columns, compiled.constraint)
+    together = f"{' and '.join(share)}{' together' if len(share) > 1 else ''}"
     if np.isinf(reach):
-        words = f"Infeasible, proved: no point satisfies {' and '.join(share)} together."
+        words = f"Infeasible, proved: no point satisfies {together}."
         return ProblemProof("infeasible", np.inf, np.inf, blame=share, words=words)
     words = (
         f"The solver says infeasible, which is proved of points with entries below {reach:.1e} only: "
-        f"none of these satisfies {' and '.join(share)} together."
+        f"none of these satisfies {together}."
     )
     return ProblemProof("undecided", -np.inf, np.inf, blame=share, words=words)
