@@ -32,7 +32,7 @@ _SIZE = 1e-6
 _VARIABLE = r"[^\W\d]\w*(\[[\d, ]+\])?"
 _PLAIN = re.compile(rf"-?{_VARIABLE}( [+-] {_VARIABLE})?")
 
-#: By item its name, and 1 where what is named is positive above the item's kink; -1 where it is positive below.
+#: By item, or by row, its name, and 1 where what is named is positive above the item's kink, or the largest; else -1.
 TermNames = Mapping[int, tuple[str, int]]
 
 #: Pairs of rows behind an item that has one kink: one that is tight below it, and one above.
@@ -54,13 +54,9 @@ def term_names(path: Any, columns: int, behind: RowsBehind, stated: Mask) -> Ter
         Rows that are the user's own.
     """
     line = path.program
-    if not behind.owners.size or not isinstance(path.source, LineOfPrograms):
+    if not behind.owners.size or not _is_readable(path.source, line):
         return {}
-    variables = {each.name() for each in path.source.problem.variables()}
-    if not variables <= set(line.variables):
-        return {}
-    x = _points(line)
-    points, rows = [line.values(each, 0.0) for each in x], line.rows @ x.T - line.b[0, :, None]
+    points, rows = _points_and_rows(line)
     with at_start(path.source) as problem:
         written, largest = WrittenKinks.of(problem, points), WrittenLargest.of(problem, points)
     if not written.names and not largest.names:  # kinks of constraints alone
@@ -68,6 +64,42 @@ def term_names(path: Any, columns: int, behind: RowsBehind, stated: Mask) -> Ter
     pairs = _rows_of_terms(path, behind, stated)
     of_largest = _of_largest(path, behind, pairs, _rows_of_largest(largest, line, rows, stated))
     return of_largest | (_of_kinks(path, columns, pairs, _Fitting(written, rows)) if written.names else {})
+
+
+def rows_of_largest(source: Any, stated: Mask) -> TermNames:
+    """Find rows that say of an expression that it is no more than the largest one, with its name and 1.
+
+    Of the smallest one -1 stands beside the name. Rows of ``sum_largest``, which say less, are not among them.
+
+    Parameters
+    ----------
+    source : object
+        Of the compiled program; of others than problems of CVXPY no row is found.
+    stated : bool array of shape (m,)
+        Rows that are the user's own.
+    """
+    line = source.line
+    if not _is_readable(source, line):
+        return {}
+    points, rows = _points_and_rows(line)
+    with at_start(source) as problem:
+        found = _rows_of_largest(WrittenLargest.of(problem, points), line, rows, stated)
+    added = np.array([not line.is_named(column) for column in range(line.n)], dtype=np.float64)
+    alone = (sp.csr_array(line.rows) != 0) @ added == 1
+    return {row: named for row, named in found.items() if alone[row]}
+
+
+def _is_readable(source: Any, line: ProgramLine) -> bool:
+    """Whether a line is that of a problem whose variables are all in its program."""
+    if not isinstance(source, LineOfPrograms):
+        return False
+    return {each.name() for each in source.problem.variables()} <= set(line.variables)
+
+
+def _points_and_rows(line: ProgramLine) -> tuple[list[dict[str, Any]], Array]:
+    """Values of the variables at random points, and those of all rows there."""
+    x = _points(line)
+    return [line.values(each, 0.0) for each in x], line.rows @ x.T - line.b[0, :, None]
 
 
 def _of_kinks(path: Any, columns: int, own: Mapping[int, _Pairs], fitting: _Fitting) -> dict[int, tuple[str, int]]:

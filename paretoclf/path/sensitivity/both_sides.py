@@ -16,7 +16,7 @@ the optimum goes that a row lets go. Where levels are 0 to begin with, or severa
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -25,6 +25,7 @@ import numpy as np
 from paretoclf.common.checks import Array, Index, Mask
 from paretoclf.common.tolerances import CERTIFY
 from paretoclf.engine.reduction.program import ProgramLine
+from paretoclf.path.base.term_names import TermNames
 from paretoclf.path.base.user_rows import LOWER, PRICED, UPPER, UserRows
 from paretoclf.path.programs.path_ends import beyond_of
 from paretoclf.path.sensitivity.optimal_basis import Basis, Movement, Within
@@ -210,7 +211,9 @@ def _none(line: ProgramLine, status: str, ray: Array) -> Sequel:
     return Sequel(status, beyond_of(line, status, ray, 0.0, proof).blame)
 
 
-def sides(basis: Basis, q: Array, b: Array, unit: Array) -> Iterator[tuple[OneSide | None, OneSide | None]]:
+def sides(
+    basis: Basis, q: Array, b: Array, unit: Array, terms: Callable[[], TermNames] = dict
+) -> Iterator[tuple[OneSide | None, OneSide | None]]:
     """Both sides of k movements of the data, against and along them; None where the basis does not decide.
 
     Parameters
@@ -220,6 +223,8 @@ def sides(basis: Basis, q: Array, b: Array, unit: Array) -> Iterator[tuple[OneSi
         By what a unit changes the data.
     unit : array of shape (k,)
         A length that is natural for each.
+    terms : callable
+        Gives names of rows that are expressions of a largest or smallest one; it is asked where a text has need of it.
 
     Examples
     --------
@@ -247,7 +252,7 @@ def sides(basis: Basis, q: Array, b: Array, unit: Array) -> Iterator[tuple[OneSi
     # Equations that the others imply, until the data move apart what they say: there is no optimum beside the point.
     apart = basis.dependent[:, None] & ~moved.rates.is_zero
     beyond = beyond_each(basis, np.flatnonzero(met | apart.any(axis=1)))
-    words = Words(basis)
+    words = Words(basis, terms)
     for k in range(q.shape[1]):
         if apart[:, k].any():
             first = int(np.flatnonzero(apart[:, k])[0])
@@ -293,6 +298,7 @@ class Words:
     """Sentences on what becomes tight or free, in the user's names."""
 
     basis: Basis
+    terms: Callable[[], TermNames] = dict
 
     @cached_property
     def rows(self) -> UserRows:
@@ -316,7 +322,16 @@ class Words:
         rows, active = self.rows, bool(self.basis.active[row])
         place = rows.place(row)
         if place < 0:  # one that CVXPY has added
-            return f"{self.basis.line.row_name(row)} {'free' if active else 'tight'}"
+            return self._added(row, active)
         state = 0 if active else PRICED | (LOWER if rows.sides[place] < 0 else UPPER)
         owner = int(rows.owners[place])
         return f"{rows.name(owner)} {rows.words(owner, state)}"
+
+    def _added(self, row: int, active: bool) -> str:
+        """Say what becomes of a row that CVXPY has added: of an expression, whether it is the largest one."""
+        terms = self.terms()
+        if row not in terms:
+            return f"{self.basis.line.row_name(row)} {'free' if active else 'tight'}"
+        name, sign = terms[row]
+        beside, among = ("below", "largest") if sign > 0 else ("above", "smallest")
+        return f"{name} {beside if active else 'among'} the {among}"

@@ -11,10 +11,10 @@ or free, there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -29,6 +29,8 @@ from paretoclf.common.tables import SHOWN, Tabular, frame, listing
 from paretoclf.common.threads import on_one_thread
 from paretoclf.engine.reduction.program import ProgramLine, Reading
 from paretoclf.path.base.named import name_in
+from paretoclf.path.base.term_names import TermNames, rows_of_largest
+from paretoclf.path.base.user_rows import UserRows
 from paretoclf.path.programs.optimum import optimum
 from paretoclf.path.sensitivity.both_sides import OneSide, sides
 from paretoclf.path.sensitivity.certified import ProvedOptimum
@@ -259,12 +261,13 @@ def ranges(problem: Any, *, of: Any = None, n_jobs: int | None = None, progress:
     [((0,), 4.0, 2.0, inf), ((1,), 2.0, 0.0, 3.0)]
     """
     try:
-        line, flips = _stated(problem)
+        source, flips = _stated(problem)
     except NeedsConeError as error:
         raise InputError(
             f"{error}, and ranges are of linear and quadratic programs: write the number that is meant as a Parameter, "
             "of which derivatives bounds the slope of the value"
         ) from None
+    line = source.line
     every = _numbers(line, flips)
     asked = every
     if of is not None:
@@ -277,7 +280,7 @@ def ranges(problem: Any, *, of: Any = None, n_jobs: int | None = None, progress:
     rows = list[NumberRange | None]()
     left = list[tuple[_Number, float, _Both]]()
     basis = basis_at(line, x, z)
-    decided = _by_basis(line, basis, numbers)
+    decided = _by_basis(line, basis, numbers, cache(lambda: rows_of_largest(source, UserRows.of(line).stated)))
     for number, final, (below, above) in zip(numbers, _finals(line, x, basis, numbers), decided, strict=True):
         if below is None or above is None:
             left.append((number, final, (below, above)))
@@ -308,14 +311,14 @@ def _finals(line: ProgramLine, x: Array, basis: Basis | None, numbers: Sequence[
     return [float(final) + 0.0 for final in finals]
 
 
-def _stated(problem: Any) -> tuple[ProgramLine, set[str]]:
-    """The program at the values that its parameters have, and constraints whose constant stands on the left."""
+def _stated(problem: Any) -> tuple[Any, set[str]]:
+    """The line at the values that parameters have, and constraints whose constant stands on the left."""
     source = source_here(problem)
     flipped = set()
     for k, row in enumerate([] if isinstance(problem, QP) else problem.constraints):
         if len(row.args) == 2 and not row.args[0].variables() and row.args[1].variables():
             flipped.add(str(row.label or f"constraint {k}"))
-    return source.line, flipped
+    return source, flipped
 
 
 def _numbers(line: ProgramLine, flipped: set[str]) -> list[_Number]:
@@ -395,7 +398,9 @@ def _unit(line: ProgramLine, number: _Number) -> float:
     return abs(_value(line, number)) or float(np.median(sizes) if sizes.size else 1.0)
 
 
-def _by_basis(line: ProgramLine, basis: Basis | None, numbers: Sequence[_Number]) -> Iterator[_Both]:
+def _by_basis(
+    line: ProgramLine, basis: Basis | None, numbers: Sequence[_Number], terms: Callable[[], TermNames]
+) -> Iterator[_Both]:
     """Both sides of each number, as far as one basis decides them."""
     if basis is None:
         yield from ((None, None) for _ in numbers)
@@ -409,7 +414,7 @@ def _by_basis(line: ProgramLine, basis: Basis | None, numbers: Sequence[_Number]
             moves = costs if number.vector == "q" else bounds
             moves[number.place, column] = number.sign
         units = np.array([_unit(line, number) for number in some])
-        yield from sides(basis, costs, bounds, units)
+        yield from sides(basis, costs, bounds, units, terms)
 
 
 def _completed(line: ProgramLine, number: _Number, final: float, known: _Both) -> NumberRange:

@@ -376,3 +376,19 @@ def test_entries_are_asked_for_as_they_are_printed():
     one = pc.unique(problem, of=["x[1, 1]", x[0, 0]])
     assert [(row.index, row.value) for row in one] == [((1, 1), 4.0), ((0, 0), 0.0)]
     assert one["x[1,1]"][0].upper == 4.0
+
+
+def test_expressions_of_a_largest_one_have_their_names():
+    """Least largest |x| + |x - (1, 2, 5)|^2 is at (1, 2, 4.5): at a cost of -7 of x[0] it is at 4.5, too."""
+    x = cp.Variable(3, name="x")
+    problem = cp.Problem(cp.Minimize(cp.norm_inf(x) + cp.sum_squares(x - [1, 2, 5])), [cp.sum(x) <= 50])
+    first, second, third = pc.ranges(problem, of=x, progress=False)
+    assert (first.lower, first.enters_below) == (pytest.approx(-7), "x[0] of norm_inf(x) among the largest")
+    assert (second.lower, second.enters_below) == (pytest.approx(-5), "x[1] of norm_inf(x) among the largest")
+    assert (third.upper, third.enters_above) == (pytest.approx(5), "x[1] of norm_inf(x) among the largest")
+    least = cp.Problem(cp.Minimize(cp.max(x)), [(cp.sum(x) >= 3).set_label("total"), x >= -5])
+    row = list(pc.ranges(least, of=x, progress=False))[1]
+    assert (row.upper, row.enters_above) == (
+        pytest.approx(0.5),
+        "x[1] of max(x) below the largest; x[1] at its lower bound",
+    )
