@@ -67,7 +67,7 @@ def is_of(estimator: Any, name: str) -> bool:
     return any(cls.__name__ == name and cls.__module__.startswith("sklearn.") for cls in type(estimator).__mro__)
 
 
-def class_costs(estimator: Any, y: Array, weight: Array | None = None) -> tuple[float, float]:
+def class_costs(estimator: Any, y: Array, weight: Array | float = 1.0) -> tuple[float, float]:
     """Factors of the costs of the positive and of the negative class that ``class_weight`` stands for.
 
     "balanced" counts the samples of a class, or adds up their weights where they are given.
@@ -76,11 +76,9 @@ def class_costs(estimator: Any, y: Array, weight: Array | None = None) -> tuple[
     if given is None:
         return 1.0, 1.0
     if isinstance(given, str):  # "balanced"
-        counted = np.ones(y.size) if weight is None else weight
-        n_plus = float(counted[y > 0].sum())
-        n_minus = float(counted[y < 0].sum())
-        n = n_plus + n_minus
-        return n / (2 * n_plus), n / (2 * n_minus)
+        counted = weight * np.ones(y.size)
+        half = 0.5 * counted.sum()
+        return float(half / counted[y > 0].sum()), float(half / counted[y < 0].sum())
     negative, positive = np.asarray(estimator.classes_).tolist()
     return float(given.get(positive, 1.0)), float(given.get(negative, 1.0))
 

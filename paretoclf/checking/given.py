@@ -75,7 +75,7 @@ def read_given(X: Any, y: Any, solutions: Any, kernel: Any, sample_weight: Any, 
     if isinstance(given, TradeoffCurve):
         given = {"w": given.w, "b": given.b}
     if isinstance(given, str | os.PathLike):
-        given = read_solutions(given, formulation.gram.n, names, getattr(formulation, "y", None))
+        given = read_solutions(given, formulation.gram.n, names, formulation.y)
     no_parameters(parameters)  # after the file: one that is torn or not there is no matter of parameters
     _same_data(formulation, given)
     rows = rows_of(given, names, vector)

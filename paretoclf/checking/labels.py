@@ -34,6 +34,8 @@ def signs_of(y: Any, classes: Any = None, owner: str = "") -> Array:
     (array([-1.,  1.,  1.]), array([-1.,  1., -1.]))
     """
     labels = np.asarray(y)
+    if labels.ndim != 1:
+        return check_labels(labels)  # which says so
     try:
         values = np.unique(labels)
     except TypeError:
@@ -42,13 +44,13 @@ def signs_of(y: Any, classes: Any = None, owner: str = "") -> Array:
     found = set(values.tolist())
     usual = labels.dtype.kind in "iuf" and found <= {-1, 1}
     known = None if classes is None else np.asarray(classes).tolist()
-    if labels.ndim == 1 and known is not None and found <= set(known):
+    if known is not None and found <= set(known):
         return check_labels(np.where(labels == known[1], 1, -1))
     if known is not None and not usual:
         raise InputError(
             f"y must hold the classes of {owner}, {known[0]!r} and {known[1]!r}, or -1 and +1, got {_some(values)}"
         )
-    if labels.ndim != 1 or usual or values.size < 2:
+    if usual or values.size < 2:
         return check_labels(labels)
     if values.size > 2 or (labels.dtype.kind == "f" and not np.isfinite(labels).all()):
         raise InputError(f"y must hold two labels, got {_some(values)}")

@@ -94,7 +94,7 @@ def read_solutions(
         where = "sample" if what == "alpha" else "feature"
         raise InputError(f"{name}: {what} must be finite, got {vectors[row, column]} in row {row}, {where} {column}")
     known = {key: check_vector(values, len(vectors), f"{name}: {key}") for key, values in columns.items()}
-    return {**_parameters(name, known, names, vectors, what)}
+    return _parameters(name, known, names, vectors, what)
 
 
 def _parameters(
@@ -163,14 +163,13 @@ def _read_csv(
 def _with_one_cost(name: str, values: Array, y: Array | None) -> bool:
     """Whether n + 2 columns are C, the multipliers and b, not C_plus, C_minus and the multipliers."""
     if y is not None:
-        readings = values[:, 2:], values[:, 1:-1]
-        balanced = [bool((np.abs(alpha @ y) <= LOOSE * np.abs(alpha).sum(axis=1)).all()) for alpha in readings]
-        if sum(balanced) == 1:
-            return balanced[1]
+        two, one = (np.abs(a @ y).max() <= LOOSE * np.abs(a).sum() for a in (values[:, 2:], values[:, 1:-1]))
+        if one != two:
+            return bool(one)
     raise InputError(
-        f"{name}: a file without header must have other than {values.shape[1]} columns, which are C_plus, C_minus and "
-        "the multipliers, or C, the multipliers and b, and neither or both have multipliers that add up to 0 over the "
-        "classes: begin it with a line C_plus,C_minus,a1,a2,... or C,a1,a2,...,b"
+        f"{name}: a file without header may have C_plus, C_minus and multipliers, or C, multipliers and b, in "
+        f"{values.shape[1]} columns, if those of either class have one sum in one of the two: begin it with a line "
+        "C_plus,C_minus,a1,a2,... or C,a1,a2,...,b"
     )
 
 

@@ -119,9 +119,10 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
             )
         if given is None:
             return self.classes_[1]
-        if given in labels:
+        one = np.ndim(given) == 0
+        if one and given in labels:
             return self.classes_[labels.index(given)]
-        if texts and _is_place(given) and labels[1 - given] != str(given):  # of '1' and '2' nobody's 1 is '2'
+        if one and texts and _is_place(given) and labels[1 - given] != str(given):  # of '1' and '2' nobody's 1 is '2'
             return self.classes_[given]
         encoded = labels == [0, 1] and isinstance(given, str)
         why = (

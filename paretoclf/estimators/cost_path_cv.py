@@ -50,11 +50,11 @@ class CostPathSVCCV(CostPathSVC):
         with the methods ``__call__`` and ``score`` of ``(fpr, fnr)``: its objective of the error rates of all folds
         together is minimised, exactly over the whole line; a limit is kept by those rates, without a guarantee
         (`NeymanPearsonSVC` has one). Or a scorer, by its name in scikit-learn or ``scorer(estimator, X, y)``, whose
-        mean over the folds is maximised: ``"f1"`` is the mean of the F1 of each fold, not F1 of the counts of all. One
-        of labels (``"balanced_accuracy"``, ``"f1"``) is exact over the whole line. One of scores (``"roc_auc"``,
-        ``"average_precision"``) changes between the places where labels do, too: it is asked at 201 t, spread evenly
-        over the breakpoints of all folds, and the best of these is taken. One of probabilities is refused: there are
-        none.
+        mean over the folds is maximised: ``"f1"`` is the mean of the F1 of each fold, not F1 of the counts of all, and
+        that of pos_label where labels are texts. One of labels (``"balanced_accuracy"``, ``"f1"``) is exact over the
+        whole line. One of scores (``"roc_auc"``, ``"average_precision"``) changes between the places where labels do,
+        too: it is asked at 201 t, spread evenly over the breakpoints of all folds, and the best of these is taken. One
+        of probabilities is refused: there are none.
     selection : {"one-se", "longest", "first", "threshold"} or float, optional
         Which t is taken of those that are good by held-out cost: of those within one standard error of the smallest the
         one nearest to the costs of use (the default); the middle of the longest interval that is best, or of the first;
@@ -121,6 +121,8 @@ class CostPathSVCCV(CostPathSVC):
             check_selection(self.selection)
         if isinstance(self.scoring, str) and self.scoring in _CRITERIA:
             raise InputError(f"scoring must be {_CRITERIA[self.scoring]} for that criterion, got {self.scoring!r}")
+        if isinstance(self.scoring, type):
+            raise InputError(f"scoring must be an object, {self.scoring.__name__}(...), got the class itself")
         if isinstance(self.scoring, list | tuple | set | dict):
             raise InputError(
                 f"scoring must be one scorer or criterion, by which t is chosen, got {self.scoring!r:.100}: "
@@ -134,9 +136,12 @@ class CostPathSVCCV(CostPathSVC):
         self.scores_ = None
         if self.scoring is not None and not self._by_criterion:
             X, positive = problem.gram.X, problem.y > 0
+            classes, sign = self.classes_, self._sign
+            if isinstance(self.scoring, str) and isinstance(classes.tolist()[0], str):
+                classes, sign = np.array([0, 1]), 1.0  # names count the label 1: no text is one
             asked = []
             for _, test in folds:
-                asked.append(Scorer(self.scoring, self.classes_, self._sign, X[test], positive[test]))
+                asked.append(Scorer(self.scoring, classes, sign, X[test], positive[test]))
             self.scores_ = score_curve(asked, surface.folds)
         super()._trace(problem)
         self.best_t_, self.best_costs_ = self.t_, self.costs_

@@ -16,7 +16,8 @@ from typing import Any
 
 from scipy.stats import binomtest
 
-from paretoclf.common.checks import check_labels, check_share, check_vector
+from paretoclf.common.checks import check_count, check_labels, check_share, check_vector
+from paretoclf.common.errors import InputError
 from paretoclf.roc.labelled_scores import scores_and_labels
 
 
@@ -44,14 +45,23 @@ class RateInterval:
     def of(cls, errors: int, size: int, level: float = 0.95) -> RateInterval:
         """Make the interval of a count.
 
+        Raises
+        ------
+        InputError
+            If they are no counts, or level is not strictly between 0 and 1.
+
         Examples
         --------
         >>> from paretoclf.roc import RateInterval
         >>> print(RateInterval.of(0, 59))
         0.0000 (0 of 59, 95 % interval [0.0000, 0.0606])
         """
-        ends = binomtest(int(errors), int(size)).proportion_ci(level, "exact")
-        return cls(int(errors), int(size), float(ends.low), float(ends.high), float(level))
+        k, n = check_count(errors, "errors", 0), check_count(size, "size", 1)
+        if k > n:
+            raise InputError(f"errors must be at most size, {n}, got {k}: of(errors, size)")
+        level = check_share(level, "level")
+        ends = binomtest(k, n).proportion_ci(level, "exact")
+        return cls(k, n, float(ends.low), float(ends.high), level)
 
     @property
     def rate(self) -> float:

@@ -63,7 +63,12 @@ def signs_of(y: Any, pos_label: Any) -> Any:
     labels = np.asarray(y)
     if labels.ndim != 1:
         raise InputError(f"y must be one-dimensional where pos_label is given, got shape {labels.shape}")
-    values = np.unique(labels).tolist()
+    if np.ndim(pos_label):
+        raise InputError(f"pos_label must be one label of y, got {pos_label!r:.100}")
+    try:
+        values = np.unique(labels).tolist()
+    except TypeError:  # of several kinds
+        values = list(dict.fromkeys(labels.tolist()))
     if len(values) != 2:
         raise InputError(f"y must have two labels where pos_label is given, y before scores, got {_shown(values)}")
     if pos_label not in values:

@@ -8,6 +8,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 from sklearn.datasets import load_svmlight_file
+from sklearn.svm import SVC
 
 import paretoclf as pc
 from paretoclf.checking import verification
@@ -38,6 +39,14 @@ def test_labels_that_are_not_two(y, message):
     y = np.array(y, dtype=object) if None in np.ravel(np.array(y, dtype=object)) else y
     with pytest.raises(pc.InputError, match=message):
         pc.verify(FOUR[0], y, [(1, 1, np.zeros(6))])
+
+
+def test_labels_in_a_column_are_told_their_shape(train):
+    X, y = train
+    for labels in (y, np.where(y > 0, "a", "b")):
+        fitted = SVC().fit(X, labels)
+        with pytest.raises(pc.InputError, match=r"y must be one-dimensional, got shape \(\d+, 1\)"):
+            pc.verify(X, labels[:, None], fitted)
 
 
 # ---- model files -------------------------------------------------------------------------------------------------

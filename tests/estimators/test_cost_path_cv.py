@@ -210,6 +210,7 @@ def test_samples_of_no_weight_are_neither_trained_on_nor_counted(gaussians):
     [
         ({"scoring": "neg_log_loss"}, "scoring must be a scorer of labels or of scores.*CalibratedClassifierCV"),
         ({"scoring": "accuracy", "costs": (1, 1)}, "costs must be left out"),
+        ({"scoring": pc.tuning.Minimax}, r"scoring must be an object, Minimax\(...\), got the class itself"),
         ({"scoring": pc.tuning.Minimax(), "costs": (1, 1)}, "costs must be left out"),
         ({"scoring": ["accuracy", "f1"]}, "scoring must be one scorer or criterion.*: cross_validate takes several"),
         ({"scoring": "minimax"}, r"scoring must be pc.tuning.Minimax\(\) for that criterion, got 'minimax'"),

@@ -178,6 +178,23 @@ def test_a_number_that_may_mean_another_label_is_refused(labels, given):
         pc.CostPathSVC(pos_label=given).fit(X, np.where(ill, *labels))
 
 
+def test_several_labels_are_no_positive_one():
+    X, ill = samples()
+    with pytest.raises(pc.InputError, match=r"pos_label must be one of the two labels, 0 or 1, got array\(\[1, 0\]\)"):
+        pc.CostPathSVC(pos_label=np.array([1, 0])).fit(X, ill.astype(int))
+
+
+@pytest.mark.parametrize("positive", ["ill", "well"])
+@pytest.mark.parametrize("name", ["f1", "recall", "jaccard", "average_precision"])
+def test_a_scorer_by_its_name_is_that_of_the_positive_text(name, positive):
+    X, ill = samples()
+    texts = np.where(ill, "ill", "well")
+    found = pc.CostPathSVCCV(scoring=name, cv=3, pos_label=positive).fit(X, texts)
+    same = pc.CostPathSVCCV(scoring=name, cv=3).fit(X, (texts == positive).astype(int))
+    np.testing.assert_allclose(found.scores_.at, same.scores_.at)
+    assert found.best_t_ == pytest.approx(same.best_t_)
+
+
 def test_what_encodes_texts_is_told_apart_from_a_wrong_label():
     """An ensemble makes 0 and 1 of texts before it fits: the refusal says how to name the class by its number."""
     X, y = np.arange(8.0)[:, None], np.repeat(["stays", "churn"], 4)

@@ -60,3 +60,28 @@ def test_what_has_no_interval_is_refused(given, said):
 def test_a_level_that_is_none_is_refused():
     with pytest.raises(pc.InputError, match="level"):
         pc.roc.rate_intervals([1, -1], [0.1, -0.2], level=95)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ((1.5, 5), "errors must be a whole number of at least 0, got 1.5"),
+        ((-1, 2), "errors must be a whole number of at least 0, got -1"),
+        ((0, 0), "size must be a whole number of at least 1, got 0"),
+        ((3, 2), r"errors must be at most size, 2, got 3: of\(errors, size\)"),
+        ((0, 5, 2), "level must lie strictly between 0 and 1, got 2"),
+    ],
+)
+def test_what_is_no_count_is_refused(given, said):
+    with pytest.raises(pc.InputError, match=said):
+        pc.roc.RateInterval.of(*given)
+
+
+@pytest.mark.parametrize("function", [pc.roc.rate_intervals, pc.roc.roc_of_scores, pc.roc.area_interval])
+def test_labels_of_several_kinds_are_counted_and_not_sorted(function):
+    rng = np.random.default_rng(0)
+    mixed, scores = np.array(["ill", 0] * 10, dtype=object), rng.normal(size=20)
+    assert str(function(mixed, scores, pos_label="ill")) == str(function(np.tile([1, -1], 10), scores))
+    for y, label, said in ((mixed, ["ill"], "pos_label must be one label of y"), ([None, "a", 0], "a", "two labels")):
+        with pytest.raises(pc.InputError, match=said):
+            function(y, scores[: len(y)], pos_label=label)
