@@ -9,6 +9,8 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from paretoclf.common.errors import InputError
 from paretoclf.datasets import Dataset, load
 from paretoclf.datasets.cells import ColumnsError
@@ -73,7 +75,10 @@ def character(separator: str | None) -> str | None:
 def said(data: Mapping[str, Any]) -> str:
     """Describe a data set, as of `describe`, in words."""
     sides = ", ".join(f"{data[side]['samples']} {side} ({data[side]['label']})" for side in ("positive", "negative"))
-    return f"{data['name']}: {data['samples']} samples, {data['features']} features, {sides}"
+    count = "".join(
+        f"; {name} numbers the samples: --drop {shlex.quote(name)} leaves it out" for name in data.get("numbering", ())
+    )
+    return f"{data['name']}: {data['samples']} samples, {data['features']} features, {sides}{count}"
 
 
 def scaling(scaler: Any) -> dict[str, Any] | None:
@@ -89,4 +94,12 @@ def describe(data: Dataset) -> dict[str, object]:
         "features": data.d,
         "positive": {"label": data.positive, "samples": data.n_plus},
         "negative": {"label": data.negative, "samples": data.n_minus},
+        "numbering": _numbering(data),
     }
+
+
+def _numbering(data: Dataset) -> list[str]:
+    """Names of the features that hold consecutive whole numbers, each once: identifiers do, measurements hardly."""
+    ordered = np.sort(data.X, axis=0)
+    consecutive = (np.diff(ordered, axis=0) == 1).all(axis=0) & (ordered[0] == np.round(ordered[0]))
+    return [name for name, found in zip(data.feature_names, consecutive, strict=True) if found and data.n > 2]

@@ -454,6 +454,7 @@ def _predict(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", metavar="SOURCE", help="new samples: a .csv file, or what trace takes")
     data = parser.add_argument_group("data")
     data.add_argument("--label", metavar="COLUMN", help="the true labels, where they are known")
+    data.add_argument("--keep", metavar="COLUMN", help="a column to put beside the labels, such as an identifier")
     _reading(data)
     unseen = "categories that the training samples had not: leave their rows out, or take the most frequent one"
     data.add_argument("--unseen", choices=("drop", "frequent"), help=unseen)

@@ -25,15 +25,16 @@ from paretoclf.datasets.files import FRAMES, csv_rows, frame_rows
 def run_predict(args: argparse.Namespace) -> int:
     """Run the subcommand; return its exit status."""
     model = TableClassifier.load(args.model)
-    X, rows, truth = _samples(args, model)
+    X, rows, truth, kept = _samples(args, model)
     scores = model.scores(X)
     labels = model.labels(scores)
     judged = None if truth is None else _judged(args, model, labels, truth)
     counts = {name: labels.count(name) for name in (model.positive, model.negative)}
     report: dict[str, Any] = {"model": str(args.model), "samples": len(labels), "predicted": counts}
     report["judged"] = judged
-    names = ("row", "score", "predicted")
-    table = [dict(zip(names, row, strict=True)) for row in zip(rows, scores.tolist(), labels, strict=True)]
+    columns = {"row": rows, **kept, "score": scores.tolist(), "predicted": labels}
+    names = list(columns)
+    table = [dict(zip(names, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     text = io.StringIO()
     writer = csv.DictWriter(text, names, lineterminator="\n")
     writer.writeheader()
@@ -53,22 +54,29 @@ def run_predict(args: argparse.Namespace) -> int:
     return 0
 
 
-def _samples(args: argparse.Namespace, model: TableClassifier) -> tuple[Array, list[Any], list[str] | None]:
-    """New samples, the names of their rows, and their labels where there are some."""
+def _samples(
+    args: argparse.Namespace, model: TableClassifier
+) -> tuple[Array, list[Any], list[str] | None, dict[str, list[str]]]:
+    """New samples, the names of their rows, their labels where there are some, and the column that is kept."""
     file = Path(args.source)
     ending = file.suffix.lower()
     if ending not in (".csv", ".tsv", *FRAMES):
+        if args.keep is not None:
+            raise InputError(f"--keep {args.keep}: {args.source} has no names of columns; a table has")
         data = load(args.source, label=args.label, positive=model.positive)
         truth = np.where(data.y > 0, data.positive, data.negative).tolist()
-        return data.X, list(range(1, data.n + 1)), truth
+        return data.X, list(range(1, data.n + 1)), truth, {}
     if ending in FRAMES:
         names, table = frame_rows(file)
     else:
         names, table = csv_rows(file, character(args.separator), args.encoding)
         if all(number_of(name) is not None for name in names):  # no header: columns are called by their numbers
             names, table = [str(j + 1) for j in range(len(names))], [(1, names), *table]
-    if args.label is not None and args.label not in names:
-        raise InputError(f"{file}: there is no column {args.label!r}; columns: {listed(names)}")
+    for name in (args.label, args.keep):
+        if name is not None and name not in names:
+            raise InputError(f"{file}: there is no column {name!r}; columns: {listed(names)}")
+    if args.keep in ("row", "score", "predicted"):
+        raise InputError(f"--keep {args.keep}: the table has a column of this name; rename that of {file}")
     how = {"missing": args.missing, "decimal": args.decimal, "unseen": args.unseen}
     try:
         X, rows = read_samples(f"{file}", names, table, model.recipe, **how)
@@ -78,10 +86,12 @@ def _samples(args: argparse.Namespace, model: TableClassifier) -> tuple[Array, l
         readable = [ways for ways in offered if not error.ways and _is_read(names, table, model, {**how, **ways})]
         error.ways = readable[0] if readable else error.ways
         raise InputError(with_flags(error)) from None
-    if args.label is None:
-        return X, rows, None
-    known, column = dict(table), names.index(args.label)
-    return X, rows, [known[row][column].strip() for row in rows]
+    known = dict(table)
+    truth, kept = (
+        None if name is None else [str(known[row][names.index(name)]).strip() for row in rows]
+        for name in (args.label, args.keep)
+    )
+    return X, rows, truth, {} if kept is None else {args.keep: kept}
 
 
 def _is_read(names: list[str], table: Any, model: TableClassifier, how: dict[str, Any]) -> bool:

@@ -18,7 +18,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 
 import paretoclf as pc
-from paretoclf.cli import main
+from paretoclf.cli import data, main
 from paretoclf.common.errors import InputError
 
 CITIES = ("Bonn", "Oslo", "Rome")
@@ -179,6 +179,35 @@ def test_a_model_keeps_the_decimal_comma(tmp_path, capsys):
     assert words.strip().endswith("ready: --decimal .")
     assert main([*ask, "--decimal", "."]) == 0
     assert capsys.readouterr().out == said
+
+
+def test_a_column_is_kept_and_one_that_numbers_the_samples_is_told(tmp_path, capsys):
+    header, rows = people(tmp_path / "train.csv", 40, 0)
+    customers = np.random.default_rng(0).permutation(40) + 1001
+    rows = [[str(customer), *row[1:]] for customer, row in zip(customers, rows, strict=True)]
+    header[0] = "customer no"
+    train, out = tmp_path / "train.csv", tmp_path / "out"
+    train.write_text("\n".join(";".join(row) for row in [header, *rows]) + "\n")
+    traced = ["trace", str(train), *READ[:-4], "--one-hot", "city", "--repeats", "1", "--out", str(out)]
+    assert main(traced) == 0
+    said = capsys.readouterr().out.splitlines()[0]
+    assert said.endswith("; customer no numbers the samples: --drop 'customer no' leaves it out")
+    remedy = said.partition("samples: ")[2].removesuffix(" leaves it out")
+    flag, name = shlex.split(remedy)
+    how = {"label": "ill", "positive": "yes", "decimal": ",", "missing": "median", "one_hot": ["city"]}
+    assert flag == "--drop"
+    assert "numbers" not in data.said(data.describe(pc.datasets.load(str(train), **how, drop=[name])))
+    ask = ["predict", str(out / "model.json"), str(train), "--missing", "median"]
+    assert main([*ask, "--keep", "customer no"]) == 0
+    kept = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert [row["customer no"] for row in kept] == [str(customer) for customer in customers]
+    assert main(ask) == 0
+    assert list(csv.DictReader(io.StringIO(capsys.readouterr().out))) == [
+        {name: cell for name, cell in row.items() if name != "customer no"} for row in kept
+    ]
+    for file, name, message in ((train, "x", "there is no column 'x'"), ("twonorm", "x", "has no names of columns")):
+        assert main([*ask[:2], str(file), "--missing", "median", "--keep", name]) == 2
+        assert message in capsys.readouterr().err
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="there is no such device")
