@@ -118,7 +118,8 @@ REFINED = 1e-18
 UNREFINED = 1e-9
 
 #: Tracker: error bound of a gradient computed in double, relative to the terms that were summed. Samples whose events
-#: cannot be told apart within it are looked at in extended precision.
+#: cannot be told apart within it are looked at in extended precision. Of a program's path that is not proved, numbers
+#: that are smaller beside the largest are taken for 0.
 ROUNDING = 1e-14
 
 #: Tracker: the same, relative to the sum of the caps. Values that are off their proved bounds by less are settled by

@@ -23,6 +23,7 @@ from paretoclf.common.checks import Array
 from paretoclf.common.errors import DegeneratePathError, InputError, InterruptedPath, StoppedError
 from paretoclf.common.files import AnyFile
 from paretoclf.common.progress import PathLimits
+from paretoclf.common.tolerances import ROUNDING
 from paretoclf.engine.engines import ENGINES
 from paretoclf.engine.general import follow
 from paretoclf.engine.reduction.points import ProgramPoints
@@ -346,12 +347,27 @@ def _traced(
     kinks = problem.fixed & np.isfinite(problem.below[0]) & np.isfinite(problem.above[0])
     kinks = kinks * (1 + ~problem.lower.any(axis=0))
     how = (found.status, ray, seconds, source, max_events)
-    path = kind(source.line, source.ends, found.t, points, found.labels, problem.names, kinks, *how)
+    of = partial(kind, source.line, source.ends, found.t)
+    path = of(points, found.labels, problem.names, kinks, *how)
+    if certify and not path.proof.passes() and points.are_kept:  # what should be 0 may be rounding
+        plain = of(_without_rounding(points, source.line), found.labels, problem.names, kinks, *how)
+        path = plain if plain.proof.passes() else path
     if certify:
         check_line(path)
     if interrupted:
         raise InterruptedPath(path)
     return path
+
+
+def _without_rounding(points: ProgramPoints, line: ProgramLine) -> ProgramPoints:
+    """The points of a path, with 0 for what is rounding beside its largest columns, and what these cost.
+
+    Where the optimal value is 0 along a stretch all multipliers should be 0, and nothing on it says what is small.
+    """
+    largest = float(np.abs(points.x).max(initial=0.0))
+    of_squares = float(abs(line.P).sum(axis=1).max(initial=0.0))
+    gradient = float(np.abs(line.q).max(initial=0.0)) + of_squares * largest
+    return points.cleared(ROUNDING * largest, ROUNDING * max(gradient, float(np.abs(points.z).max(initial=0.0))))
 
 
 def _timed(what: Any) -> tuple[Any, float]:
