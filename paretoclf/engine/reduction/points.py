@@ -61,7 +61,7 @@ class ProgramPoints:
         return cls(begin, shape, _AtHand(x.T, z.T))
 
     def cleared(self, of_columns: float, of_multipliers: float) -> ProgramPoints:
-        """The same points with 0 for columns and multipliers that are no larger than these sizes."""
+        """Put 0 for columns and multipliers that are no larger than these sizes."""
         x, z = self.part(slice(0, len(self)))
         return self.known(
             np.where(np.abs(x) > of_columns, x, 0.0), np.where(np.abs(z) > of_multipliers, z, 0.0), self.begin
