@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -11,12 +12,13 @@ import numpy as np
 from paretoclf.checking.engine_points import engine_points
 from paretoclf.checking.multipliers import OPPOSITE, dual_error
 from paretoclf.checking.of_problem import judge_problem
-from paretoclf.checking.program_claims import CLAIMS, claim_of
+from paretoclf.checking.program_claims import CLAIMS, claim_of, judge_conflict
 from paretoclf.checking.program_solutions import is_result, labelled
 from paretoclf.checking.ray_claims import judge_contradiction
 from paretoclf.common.checks import Array, what_it_is
-from paretoclf.common.errors import InputError, NeedsConeError
+from paretoclf.common.errors import DegeneratePathError, InputError, NeedsConeError
 from paretoclf.engine.reduction.program import ProgramLine
+from paretoclf.path.sensitivity.conflict import conflict
 from paretoclf.path.tracing import source_here
 from paretoclf.proof.cones.cone_kinds import Cone
 from paretoclf.proof.cones.cone_program import ConeProgram
@@ -139,7 +141,9 @@ def _of_claim(model: Model, claim: str, evidence: Any, tol: float) -> ProblemPro
         whole = {name: direction.get(name, np.zeros(each.shape)) for name, each in model.variables.items()}
         return _proof_of(judge_ray(model, whole, tol), claim, tol)
     if evidence is None:
-        return _proof_of(judge_infeasible(model, tol), claim, tol)
+        said = judge_infeasible(model, tol)
+        rows = _proof_of_rows(model, tol) if said.right is None else None
+        return rows or _proof_of(said, claim, tol)
     try:
         line = source_here(cp.Problem(cp.Minimize(0), model.problem.constraints)).line
     except NeedsConeError as error:
@@ -148,6 +152,13 @@ def _of_claim(model: Model, claim: str, evidence: Any, tol: float) -> ProblemPro
             "verify(problem, 'infeasible') judges the claim"
         ) from None
     return judge_contradiction(line, of_constraints(evidence, model.problem, line), tol)
+
+
+def _proof_of_rows(model: Model, tol: float) -> ProblemProof | None:
+    """Proof by the rows themselves, if they are linear."""
+    with suppress(InputError, DegeneratePathError):
+        return judge_conflict(conflict(model.problem), model.sense, tol)
+    return None
 
 
 def _proof_of(said: Judgement, claim: str, tol: float) -> ProblemProof:

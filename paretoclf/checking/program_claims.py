@@ -11,9 +11,10 @@ import scipy.sparse as sp
 
 from paretoclf.checking.of_problem import judge_problem
 from paretoclf.common.checks import Array
-from paretoclf.path.sensitivity.conflict import conflict
+from paretoclf.path.sensitivity.conflict import Conflict, conflict
 from paretoclf.problem.qp import QP
 from paretoclf.solve.judging.cone_proof import ProblemProof
+from paretoclf.solve.judging.contradiction import together
 from paretoclf.solve.judging.given_values import solved
 from paretoclf.solve.judging.unbounded import ProvedRay, few_numbers, linear_ray
 from paretoclf.solve.models.lazily import cp
@@ -33,15 +34,28 @@ def judge_infeasible(qp: QP, tol: float) -> ProblemProof:
     >>> print(judge_infeasible(pc.QP(None, [1.0], [[1.0], [2.0]], [3.0, 0.0], [9.0, 4.0]), 1e-8).explain())
     Infeasible, proved: no point satisfies y[1] (upper bound) and y[0] (lower bound) together (multipliers 0.5 and 1).
     """
-    found = conflict(qp)
-    if not len(found):
-        words = f"Not infeasible: a point satisfies all rows, {_told(found.point)}."
-        return ProblemProof("not optimal", -np.inf, np.inf, words=words, tol=tol)
+    return judge_conflict(conflict(qp), qp.sense, tol)
+
+
+def judge_conflict(found: Conflict, sense: int, tol: float) -> ProblemProof:
+    """Say what a conflict proves of the claim that there is no point: undecided within what a point may miss."""
+    if found.proof is None:
+        said, status = "Not infeasible: a point satisfies all rows", "not optimal"
+        if found.missed:
+            within = f"a point satisfies all rows to {found.missed:.1e} of their terms"
+            said, status = f"Undecided: feasible within the tolerance, as {within}", "undecided"
+        return ProblemProof(status, -np.inf, np.inf, words=f"{said}, {_told(found.point)}.", tol=tol)
     blame = {row.name: row.multiplier for row in found}
+    if found.proof.gain <= tol:
+        words = (
+            f"Undecided: {' and '.join(blame)} contradict each other, by no more than {found.proof.gain:.1e} of their "
+        )
+        words += f"terms, and that does not count with tol={tol:g}."
+        return ProblemProof("undecided", -np.inf, np.inf, words=words, tol=tol)
     sizes = [f"{size / max(blame.values()):.4g}" for size in blame.values()]
     with_them = f" (multipliers {' and '.join(sizes)})" if 1 < len(sizes) <= SHOWN else ""
-    words = f"Infeasible, proved: no point satisfies {' and '.join(blame)} together{with_them}."
-    none = qp.sense * np.inf
+    words = f"Infeasible, proved: no point satisfies {together(blame)}{with_them}."
+    none = sense * np.inf
     return ProblemProof("infeasible", none, none, blame=blame, words=words, tol=tol)
 
 
@@ -101,10 +115,11 @@ def judge_ray(qp: QP, ray: Array, tol: float) -> ProblemProof:
     moves = "rises" if qp.maximise else "falls"
     by_name = {} if qp.names is None else {qp.names[0][k]: ray[k] for k in np.flatnonzero(ray)}
     which = f"the ray {few_numbers(by_name or {'d': ray})}".rstrip()
-    missed = float(beyond.max(initial=0.0))
+    missed = float(beyond.max(initial=0.0)) + 0.0  # no -0.0
+    kept = f"rows are kept to {missed:.1e} a step" if missed else "all rows are kept"
     words = (
         f"Unbounded, proved by {which}: a point satisfies all rows, {_told(found.point)}, and "
-        f"from there the objective {moves} by {fall:.4g} a step, while rows are kept to {missed:.1e} a step."
+        f"from there the objective {moves} by {fall:.4g} a step, while {kept}."
     )
     proved = ProvedRay(by_name or {"x": ray}, missed, qp.sense, fall)
     return ProblemProof("unbounded", -np.inf, np.inf, words=words, tol=tol, ray=proved)

@@ -9,11 +9,18 @@ import scipy.sparse as sp
 
 from paretoclf.common.checks import Array, Mask
 from paretoclf.engine.reduction.program import ProgramLine
+from paretoclf.path.sensitivity.conflict import contradict
+from paretoclf.problem.exact_sums import inner
 from paretoclf.proof.programs.rays import judge_ray
 from paretoclf.solve.judging.cone_proof import ProblemProof
+from paretoclf.solve.judging.contradiction import together
 
 #: So many rows are named each by itself.
 FEW = 4
+
+#: What is left of a column in a sum of rows is rounding up to this share of its terms for each row. Of more nothing is
+#: proved: a point far away may make up for it.
+_EPS = float(np.finfo(float).eps)
 
 
 def judge_contradiction(line: ProgramLine, duals: Mapping[str, Array], tol: float) -> ProblemProof:
@@ -21,7 +28,8 @@ def judge_contradiction(line: ProgramLine, duals: Mapping[str, Array], tol: floa
 
     Of rows ``Ax <= b`` and ``Ax == b`` the sum with multipliers z is :math:`z^\top Ax\le z^\top b`. It is a
     contradiction where :math:`A^\top z=0`, no multiplier of an inequality is negative, and :math:`b^\top z<0`. Rows
-    without a multiplier have 0; of bounds that attributes of variables say, what makes up for the others.
+    without a multiplier have 0; of bounds that attributes of variables say, what makes up for the others. Where the sum
+    vanishes to tol, but not to rounding, the same rows must have other multipliers with which it does.
 
     Examples
     --------
@@ -42,14 +50,18 @@ def judge_contradiction(line: ProgramLine, duals: Mapping[str, Array], tol: floa
     used = np.flatnonzero(z).tolist()
     names = dict.fromkeys(_owner(line, row) for row in used)
     found = judge_ray(line, "infeasible", z, 0.0)
-    together = " and ".join(map(line.row_name, used) if len(used) <= FEW else names) or "no constraint"
-    if found.residual <= tol and found.gain > found.residual:
+    told = list(map(line.row_name, used)) if len(used) <= FEW else list(names)
+    rounding = _EPS * len(used)
+    rounded = found.residual <= rounding
+    if found.passes(tol) and (rounded or contradict(line, np.array(used))):
         how = f"It holds to {found.residual:.1e} of its terms, and contradicts itself by {found.gain:.1e} of them."
-        words = f"Infeasible, proved by the multipliers: no point satisfies {together} together. {how}"
+        how += "" if rounded else " With other multipliers of the same rows it holds to rounding."
+        words = f"Infeasible, proved by the multipliers: no point satisfies {together(told)}. {how}"
         blame = {name: float(np.abs(duals[name]).max()) for name in names if name in duals}
         return ProblemProof("infeasible", line.sense * np.inf, line.sense * np.inf, blame=blame, words=words, tol=tol)
-    words = f"The multipliers of {together} prove nothing: {_why(line, z, is_equation, tol)}."
-    return ProblemProof("not optimal", -np.inf, np.inf, words=words, tol=tol)
+    why, thin = _why(line, z, is_equation, min(tol, rounding)), found.residual <= tol and 0.0 < found.gain <= tol
+    words = f"The multipliers of {' and '.join(told) or 'no constraint'} prove nothing: {why}."
+    return ProblemProof("undecided" if thin else "not optimal", -np.inf, np.inf, words=words, tol=tol)
 
 
 def _of_bounds(line: ProgramLine, duals: Mapping[str, Array], left: Array) -> Array:
@@ -87,4 +99,8 @@ def _why(line: ProgramLine, z: Array, is_equation: Mask, tol: float) -> str:
         what, by = line.column_name(column), left[column]
         of = f"where terms of {terms[column]:.4g} should cancel"
         return f"their sum is no contradiction, as it has {what} with the coefficient {by:.4g}, {of}"
-    return f"their sum says 0 <= {float(line.b[0] @ z):.4g}, which is no contradiction"
+    most = inner(np.stack([line.b[0], np.zeros(line.m)]), z)
+    if most >= 0.0:
+        return f"their sum says 0 <= {most:.4g}, which is no contradiction"
+    share = -most / float(np.abs(line.b[0]) @ np.abs(z))
+    return f"their sum says 0 <= {most:.4g}, {share:.1e} of its terms, by which a feasible point may miss its rows"

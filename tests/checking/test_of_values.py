@@ -168,3 +168,21 @@ def test_numbers_come_in_whatever_holds_them():
     assert pc.verify(problem, {"M": np.ones((2, 2)), "z": 1}).status == "not optimal"
     with pytest.raises(pc.InputError, match=r"finite numbers of shape \(2, 2\) for M, got 'one'"):
         pc.verify(problem, {"M": "one", "z": 1})
+
+
+def test_a_claim_needs_no_values_where_solvers_disagree():
+    """Rows in units of 1e-9: one run of the solver finds a point that misses them by little, and another none."""
+    x = cp.Variable(2, name="x")
+    for rows in ([1e9 * x[0] <= 1, 1e9 * x[0] >= 2], [x[0] <= x[1], 1e9 * (x[0] - x[1]) >= 1]):
+        problem = cp.Problem(cp.Minimize(cp.sum_squares(x)), rows)
+        found = pc.verify(problem, "infeasible")
+        assert (found.status, "constraint 0 and constraint 1 together" in found.explain()) == ("infeasible", True)
+        assert pc.grade(problem, "infeasible").verdict in ("right", "undecided")
+
+
+def test_one_constraint_contradicts_itself_alone():
+    x = cp.Variable(name="x")
+    problem = cp.Problem(cp.Minimize(x), [(cp.hstack([x, -x]) <= -1).set_label("both")])
+    assert "no point satisfies both, which contradicts itself" in pc.verify(problem, "infeasible").explain()
+    problem.solve("CLARABEL")
+    assert pc.verify(problem).explain() == "Infeasible, proved: no point satisfies both."

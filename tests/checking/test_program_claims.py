@@ -187,3 +187,60 @@ def test_a_ray_whose_products_overflow_proves_nothing(where):
     assert (found.status, "overflow: divide it by its largest entry" in found.explain()) == ("not optimal", True)
     found = pc.verify(qp, "unbounded", ray / 1e200)
     assert (found.status, "rises by 0 a step" in found.explain()) == ("not optimal", True)
+
+
+@pytest.mark.parametrize(
+    ("A", "u", "point"),
+    [
+        ([[-3, -1, -1], [2, 0, -3], [4, 6, 27]], [2, -13, 79], [-2, 1, 3]),
+        ([[0, -3, 0], [0, 1, -1], [0, 5, 7]], [-3, -1, 19], [0, 1, 2]),
+    ],
+)
+def test_whole_numbers_that_a_point_satisfies_are_not_infeasible(A, u, point):
+    assert (np.array(A) @ point == u).all()
+    qp = pc.QP(None, np.zeros(3), A, None, u)
+    found = pc.verify(qp, "infeasible")
+    assert (found.status, found.explain().partition(",")[0]) == (
+        "not optimal",
+        "Not infeasible: a point satisfies all rows",
+    )
+    given = pc.verify(qp, "infeasible", [6 / 7, 1, 1 / 7])
+    assert given.status != "infeasible"
+    assert "prove nothing" in given.explain()
+
+
+def test_a_contradiction_counts_beside_the_tolerance_of_points():
+    """Doubles say that 0.7 + 0.1 is less than 0.8; and that 1 is less than 1.000001."""
+    decimals = pc.QP(None, [0.0, 0.0], [[1, 0], [0, 1], [-1, -1]], None, [0.7, 0.1, -0.8])
+    x = cp.Variable(2, name="x")
+    problem = cp.Problem(cp.Minimize(0), [x == [0.7, 0.1], cp.sum(x) == 0.8])
+    for given in (decimals, problem):
+        found = pc.verify(given, "infeasible")
+        assert (found.status, "feasible within the tolerance" in found.explain()) == ("undecided", True)
+    given = pc.verify(decimals, "infeasible", [1, 1, 1])
+    assert (given.status, "5.2e-17 of its terms, by which a feasible point may" in given.explain()) == (
+        "undecided",
+        True,
+    )
+    near = pc.QP(None, [0.0], [[1], [-1]], None, [1, -1 - 1e-6])
+    for tol, status in ((1e-8, "infeasible"), (1e-4, "undecided")):
+        assert pc.verify(near, "infeasible", tol=tol).status == status
+        assert pc.verify(near, "infeasible", [1, 1], tol=tol).status == status
+
+
+def test_multipliers_whose_sum_leaves_more_than_rounding_prove_what_their_rows_do():
+    """With the coefficient 1 + 1e-9 the point (-2e9, -2e9) satisfies both rows: they are no contradiction."""
+    assert -2e9 * (1 - (1 + 1e-9)) > 1
+    for more, y, status in ((1e-9, 1.0, "not optimal"), (0.0, 1.0 + 1e-9, "infeasible"), (0.0, 1.0, "infeasible")):
+        qp = pc.QP(None, [0.0, 0.0], [[1, -1], [-1, 1 + more]], None, [0, -1])
+        assert pc.verify(qp, "infeasible", [1, y]).status == status
+
+
+def test_one_row_is_not_said_to_be_together_and_no_step_is_minus_zero():
+    assert (
+        pc.verify(pc.QP(None, [0.0], [[0.0]], [1.0], [2.0]), "infeasible")
+        .explain()
+        .endswith("satisfies y[0] (lower bound).")
+    )
+    said = pc.verify(pc.QP(None, [-1.0], [[1.0]], [3.0]), "unbounded", [1.0]).explain()
+    assert said.endswith("the objective falls by 1 a step, while all rows are kept.")

@@ -19,7 +19,7 @@ import scipy.sparse as sp
 
 from paretoclf.common.checks import Array
 from paretoclf.common.errors import DegeneratePathError, InputError
-from paretoclf.common.tolerances import AFFINE, ROUNDING
+from paretoclf.common.tolerances import AFFINE
 from paretoclf.engine.general import follow
 from paretoclf.engine.reduction.presolve import reduce
 from paretoclf.engine.reduction.program import ProgramLine, between
@@ -45,8 +45,7 @@ def no_start(reduced: Reduced, found: Trace, ray: Array, ends: Sequence[Mapping[
         return refusal(f"it seems {found.status} at the start, and that is not proved ({why.proof!r})", 0.0)
     names = ", ".join(why.blame) or "what CVXPY added"
     stop = judge_ray(reduced.program, found.status, ray, 1.0)
-    always = stop.passes() and stop.gain > ROUNDING  # more than the rounding of its terms
-    remedy = _NOWHERE if always else where(reduced.program, ends)
+    remedy = _NOWHERE if stop.passes() else where(reduced.program, ends)
     if found.status == "infeasible":
         how = f"it is infeasible (no point satisfies {names})"
     elif has_points(reduced.program):

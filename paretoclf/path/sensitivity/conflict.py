@@ -5,11 +5,15 @@ have :math:`A^\top\lambda=0` and :math:`b^\top\lambda=-g<0`: the sum of the rows
 multiplier contradict each other. None of them can be left out, if a point satisfies all the others: there is one such
 point for each row, in hand. And a row whose right-hand side gives way by :math:`g/|\lambda_i|` ends this contradiction;
 by less it does not.
+
+A contradiction counts where g is more of :math:`|b|^\top|\lambda|` than a point that counts as feasible may miss a row
+by, relative to its terms: 0.7 + 0.1 >= 0.8 is none, though doubles say that it does not hold.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,22 +22,30 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from paretoclf.common.checks import Array, Index
-from paretoclf.common.errors import InputError, NeedsConeError
+from paretoclf.common.errors import DegeneratePathError, InputError, NeedsConeError
 from paretoclf.common.tables import SHOWN, Tabular, listing
 from paretoclf.common.threads import on_one_thread
 from paretoclf.common.tolerances import CERTIFY
+from paretoclf.engine.reduction.points import ProgramPoints
 from paretoclf.engine.reduction.program import ProgramLine
 from paretoclf.path.programs.optimum import optimum
-from paretoclf.path.programs.path_ends import refusal
 from paretoclf.path.programs.program_path import in_words
 from paretoclf.problem.integers import said_of
 from paretoclf.problem.qp import QP
+from paretoclf.proof.programs.exact_points import exact_point
+from paretoclf.proof.programs.program_lines import bounds_of
 from paretoclf.proof.programs.rays import RayProof, judge_ray
 from paretoclf.solve.sources.array_line import LineOfArrays
 from paretoclf.solve.sources.problem_line import LineOfPrograms
 
-#: Multipliers below this share of the largest have no part in a contradiction.
+#: Multipliers times their rows below this share of the largest such have no part in a contradiction.
 _NONE = 1e-9
+
+#: A point that keeps this share of the terms of a row from it, at 1, misses nothing for rounding.
+_OFF = 1e-6
+
+#: What an exact point differs from one in doubles by, at least: a miss that doubles do not see is told as this.
+_EPS = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)
@@ -75,12 +87,16 @@ class Conflict(Tabular):
         A point that satisfies all constraints, where there is one.
     note : str
         What became of the integers of a file.
+    missed : float
+        By how much that point misses a constraint at most, relative to the terms of its row; 0 where it, or one that
+        doubles cannot tell from it, is proved to miss nothing. Up to 1e-8 it counts as one that satisfies them.
     """
 
     rows: tuple[ConflictRow, ...]
     proof: RayProof | None
     point: Mapping[str, Any] = field(default_factory=dict)
     note: str = field(default="", kw_only=True)
+    missed: float = field(default=0.0, kw_only=True)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -95,7 +111,8 @@ class Conflict(Tabular):
 
     def __repr__(self) -> str:
         if not self.rows:
-            return f"no conflict: there is a point that satisfies all constraints{self._of_integers}"
+            within = f" to {self.missed:.1e} of their terms" if self.missed else ""
+            return f"no conflict: there is a point that satisfies all constraints{within}{self._of_integers}"
         width = max([10, *(len(row.name) for row in self.rows[:SHOWN])])
         head = f"{'constraint':<{width}} {'multiplier':>11} {'relax by':>11}"
         lines = [f"{row.name:<{width}} {row.multiplier:>11.5g} {row.relax:>11.5g}" for row in self.rows[:SHOWN]]
@@ -134,8 +151,8 @@ def conflict(problem: Any) -> Conflict:
     Returns
     -------
     Conflict
-        Without rows where there is a point that satisfies all constraints, which it has then. There may be other
-        conflicts: when this one is resolved, ask again.
+        Without rows where there is a point that satisfies all constraints, which it has then; to 1e-8 of the terms of
+        their rows, as everywhere. There may be other conflicts: when this one is resolved, ask again.
 
     Raises
     ------
@@ -172,13 +189,14 @@ def conflict(problem: Any) -> Conflict:
     note = said_of(problem.integers) if isinstance(problem, QP) else ""
     seen = _seen(line)
     if seen.ray is None:
-        return Conflict((), None, seen.values, note=note)
+        x, missed = _exact(line, seen)
+        return Conflict((), None, in_words(line, x, np.zeros(line.m), 0.0)[0], note=note, missed=missed)
     terms = _RowsOfTerms(line)
-    rows, points = _least(line, terms, _with_part(seen.ray))
+    rows, points = _least(line, terms, _with_part(line, seen.ray))
     kept = np.sort(np.concatenate(terms.split(rows)))
     last = _seen(_part(line, kept))
     if last.ray is None:
-        raise refusal("a contradiction of fewer rows is not proved", 0.0)
+        raise _open("that fewer rows contradict each other is not proved")
     ray = np.zeros(line.m)
     ray[kept] = last.ray
     gain = -float(line.b[0] @ ray)
@@ -186,6 +204,13 @@ def conflict(problem: Any) -> Conflict:
     if isinstance(problem, QP) and None in problem.integers.values():
         note += ": what contradicts itself there does so with integers, too"
     return Conflict(tuple(own), judge_ray(line, "infeasible", ray, 0.0), note=note)
+
+
+def contradict(line: ProgramLine, rows: Index) -> bool:
+    """Whether some rows by themselves are proved to contradict each other."""
+    with suppress(DegeneratePathError):
+        return _seen(_part(line, rows)).ray is not None
+    return False
 
 
 def constraints_of(problem: Any) -> ProgramLine:
@@ -196,10 +221,11 @@ def constraints_of(problem: Any) -> ProgramLine:
 
 @dataclass(frozen=True)
 class _Seen:
-    """A point that satisfies all rows of a system, or multipliers that prove that there is none."""
+    """A point of a system, and by how much it misses rows; or multipliers that prove that no point satisfies all."""
 
-    values: Mapping[str, Any]
+    x: Array
     ray: Array | None
+    missed: float = 0.0
 
 
 def _seen(line: ProgramLine) -> _Seen:
@@ -210,17 +236,50 @@ def _seen(line: ProgramLine) -> _Seen:
     DegeneratePathError
         If neither is proved.
     """
-    soft = _softened(line)
-    columns, multipliers = optimum(soft)
+    try:
+        columns, multipliers = optimum(_softened(line))
+    except DegeneratePathError:
+        raise _open("neither a point nor a contradiction is proved") from None
     x, ray = columns[: line.n], multipliers[: line.m]
     if judge_ray(line, "infeasible", ray, 0.0).passes():
-        return _Seen({}, ray)
-    violation = line.A @ x - line.b[0]
-    violation[: line.equations] = np.abs(violation[: line.equations])
-    room = CERTIFY * (1.0 + abs(line.A) @ np.abs(x) + np.abs(line.b[0]))
-    if (violation > room).any():
-        raise refusal("neither a point nor a contradiction is proved", 0.0, "State the problem in other units.")
-    return _Seen(in_words(line, x, ray, 0.0)[0], None)
+        return _Seen(x, ray)
+    missed = _missed(line, x)
+    if missed > CERTIFY:
+        raise _open("neither a point nor a contradiction is proved")
+    return _Seen(x, None, missed)
+
+
+def _open(why: str) -> DegeneratePathError:
+    """Error where nothing is proved; it is about no line."""
+    remedy = "State the problem in other units, or with numbers of more digits."
+    return DegeneratePathError(why, t=None, costs="", n_margin=None, remedy=remedy)
+
+
+def _missed(line: ProgramLine, x: Array) -> float:
+    """The largest violation of a row, in the units in which points of programs are judged."""
+    without_cost = replace(line, q=np.zeros_like(line.q), constant=np.zeros(2), P=sp.csc_array(line.P.shape))
+    points = ProgramPoints.of(*(each[None, None].repeat(2, 1) for each in (x, np.zeros(line.m))))
+    return float(bounds_of(without_cost, np.zeros(2), points)[0]["rows"][0])
+
+
+def _exact(line: ProgramLine, seen: _Seen) -> tuple[Array, float]:
+    """A point, and 0 where it misses nothing, or one in fractions next to it does; else what it misses."""
+    for x in _points(line, seen.x):
+        point = exact_point(line, x)
+        if point is not None:
+            return point, 0.0
+    return seen.x, max(seen.missed, _EPS)
+
+
+def _points(line: ProgramLine, x: Array) -> Iterator[Array]:
+    """Candidates for a point that misses nothing: the given one, and one that keeps off all inequalities."""
+    yield x
+    room = _OFF * (abs(line.A) @ np.ones(line.n) + np.abs(line.b[0]))
+    room[: line.equations] = 0.0
+    with suppress(DegeneratePathError):
+        within = _seen(replace(line, b=line.b - room))
+        if within.ray is None:
+            yield within.x
 
 
 def _softened(line: ProgramLine) -> ProgramLine:
@@ -257,15 +316,16 @@ def _least(line: ProgramLine, terms: _RowsOfTerms, rows: Index) -> tuple[Index, 
         others = np.sort(np.concatenate(terms.split(rows[rows != i])))
         without = _seen(_part(line, others))
         if without.ray is None:
-            points[i] = without.values
+            points[i] = in_words(line, without.x, np.zeros(line.m), 0.0)[0]
         else:
-            rows, _ = terms.split(others[_with_part(without.ray)])
+            rows, _ = terms.split(others[_with_part(_part(line, others), without.ray)])
     return rows, points
 
 
-def _with_part(ray: Array) -> Index:
-    """Rows with a multiplier."""
-    return np.flatnonzero(np.abs(ray) > _NONE * np.abs(ray).max(initial=0.0))
+def _with_part(line: ProgramLine, ray: Array) -> Index:
+    """Rows with a multiplier, whatever their units."""
+    parts = np.abs(ray) * (abs(line.A) @ np.ones(line.n) + np.abs(line.b[0]))
+    return np.flatnonzero(parts > _NONE * parts.max(initial=0.0))
 
 
 class _RowsOfTerms:

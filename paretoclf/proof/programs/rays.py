@@ -10,6 +10,7 @@ from paretoclf.common.checks import Array
 from paretoclf.common.tolerances import CERTIFY
 from paretoclf.engine.reduction.points import ProgramPoints
 from paretoclf.engine.reduction.program import ProgramLine, between
+from paretoclf.problem.exact_sums import inner
 from paretoclf.proof.programs.program_lines import bounds_of
 
 _TINY = float(np.finfo(float).tiny)
@@ -36,8 +37,11 @@ class RayProof:
     since: float = 0.0
 
     def passes(self, tol: float = CERTIFY) -> bool:
-        """Whether it gains something, and more than its residual."""
-        return bool(self.residual <= tol and self.gain > self.residual)
+        """Whether it gains more than what a feasible point may miss its rows by, relative to their terms.
+
+        A smaller contradiction cannot be told from a program whose numbers were rounded: 0.7 + 0.1 is less than 0.8.
+        """
+        return bool(self.residual <= tol < self.gain)
 
     def __str__(self) -> str:
         return f"{self._verdict} (its conditions hold to {self.residual:.1e}, and it gains {self.gain:.1e})"
@@ -63,7 +67,7 @@ def judge_ray(line: ProgramLine, status: str, ray: Array, t: float = 1.0) -> Ray
     at_start, at_stop = (-float(each @ ray) for each in costs)
     cost = between(costs, t)
     size = float(np.abs(cost) @ np.abs(ray))
-    gain = -float(cost @ ray) / size if size else 0.0
+    gain = -inner(np.stack([cost, np.zeros_like(cost)]), ray) / size if size else 0.0
     return RayProof(residual, gain, _since(at_start, at_stop))
 
 

@@ -20,7 +20,6 @@ from paretoclf.proof.cones.cone_judge import (
     ConeProgram,
     chosen_multipliers,
     cone_bounds,
-    infeasibility,
 )
 from paretoclf.proof.cones.cone_kinds import Cone
 from paretoclf.proof.cones.implied_bounds import implied_box
@@ -720,18 +719,10 @@ def _not_proved(claim: str) -> ProblemProof:
 def _infeasible(compiled: CompiledCone | None) -> ProblemProof:
     if compiled is None:
         return _not_proved("infeasible")
-    z, reach = infeasibility(compiled.program, compiled.z)
-    if reach == 0:
-        return _not_proved("infeasible")
-    from paretoclf.solve.judging.contradiction import contradicting  # most problems have a point
+    from paretoclf.solve.judging.contradiction import contradiction  # most problems have a point
 
-    share = contradicting(compiled.program, z, compiled.columns, compiled.constraint)
-    together = f"{' and '.join(share)}{' together' if len(share) > 1 else ''}"
-    if np.isinf(reach):
-        words = f"Infeasible, proved: no point satisfies {together}."
-        return ProblemProof("infeasible", np.inf, np.inf, blame=share, words=words)
-    words = (
-        f"The solver says infeasible, which is proved of points with entries below {reach:.1e} only: "
-        f"none of these satisfies {together}."
-    )
-    return ProblemProof("undecided", -np.inf, np.inf, blame=share, words=words)
+    found = contradiction(compiled.program, compiled.z, compiled.columns, compiled.constraint)
+    if found is None:
+        return _not_proved("infeasible")
+    status, words, blame = found
+    return ProblemProof(status, np.inf if status == "infeasible" else -np.inf, np.inf, blame=blame, words=words)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import Literal
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from paretoclf.common.checks import Array, Index
+from paretoclf.common.tolerances import CERTIFY
+from paretoclf.proof.cones.cone_judge import infeasibility
 from paretoclf.proof.cones.cone_program import ConeProgram
 
 #: Multipliers below this share of the largest are a solver's rounding.
@@ -16,6 +19,36 @@ _USED = 1e-6
 
 #: What a row is called that CVXPY added for none of the constraints that contradict each other.
 _ADDED = "a constraint that CVXPY added"
+
+
+def together(names: Iterable[str]) -> str:
+    """Names of what no point satisfies, of several together."""
+    said = " and ".join(own := list(names))
+    return f"{said} together" if len(own) > 1 else said
+
+
+def contradiction(
+    program: ConeProgram, z: Array, columns: Mapping[str, Index], constraint: Callable[[int], str]
+) -> tuple[Literal["infeasible", "undecided"], str, dict[str, float]] | None:
+    """Verdict by a solver's multipliers, in words, and the largest of each constraint; None where they prove nothing.
+
+    Constraints must contradict each other by more than a point that counts as feasible may miss.
+    """
+    z, reach = infeasibility(program, z)
+    if reach == 0:
+        return None
+    share = contradicting(program, z, columns, constraint)
+    gain, terms = -float(program.b @ z), float(np.abs(program.b) @ np.abs(z))
+    if gain <= CERTIFY * terms:
+        said = f"{' and '.join(share)} contradict each other, but by no more than {gain / terms:.1e} of their terms"
+        return "undecided", f"Undecided: {said}: by as much a point that counts as feasible may miss them.", share
+    if np.isinf(reach):
+        return "infeasible", f"Infeasible, proved: no point satisfies {together(share)}.", share
+    words = (
+        f"The solver says infeasible, which is proved of points with entries below {reach:.1e} only: "
+        f"none of these satisfies {together(share)}."
+    )
+    return "undecided", words, share
 
 
 def contradicting(

@@ -73,8 +73,8 @@ def proved_again(own: cp.Problem, tol: float) -> ProblemProof:
             return _undecided(f"The solver says {own.status}, which is not proved.", tol)
 
 
-#: What a solver says without being sure, and without a point.
-_OPEN_CLAIMS = ("infeasible_inaccurate", "unbounded_inaccurate", "infeasible_or_unbounded")
+#: What a solver says without a point, where another of its runs may not say so.
+_OPEN_CLAIMS = ("infeasible", "unbounded", "infeasible_inaccurate", "unbounded_inaccurate", "infeasible_or_unbounded")
 
 
 def _undecided(words: str, tol: float) -> ProblemProof:

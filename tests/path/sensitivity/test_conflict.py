@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -168,3 +170,47 @@ def test_a_part_of_a_system_is_seen_by_itself():
 def test_without_constraints_there_is_no_conflict():
     x = cp.Variable(2, name="x")
     assert repr(pc.conflict(cp.Problem(cp.Minimize(cp.norm(x))))).startswith("no conflict")
+
+
+def tight_system(seed):
+    """Whole numbers that a whole point satisfies with equality, in rows of which one is minus a sum of the others."""
+    rng = np.random.default_rng(seed)
+    n, m = int(rng.integers(1, 4)), int(rng.integers(2, 4))
+    A, point = rng.integers(-3, 4, (m, n)), rng.integers(-5, 6, n)
+    A = np.vstack([A, -(rng.integers(1, 8, m) @ A)])
+    return A, A @ point
+
+
+@pytest.mark.parametrize("seed", [2, 4, 55, 67, 73, 88, 164, 272])
+def test_rows_that_a_whole_point_satisfies_do_not_contradict_each_other(seed):
+    """But with 1 less on the right their sum says 0 <= -1, or less."""
+    A, b = tight_system(seed)
+    x, nothing = cp.Variable(A.shape[1], name="x"), np.zeros(A.shape[1])
+    for of in (lambda b: pc.QP(None, nothing, A, None, b), lambda b: cp.Problem(cp.Minimize(0), [A @ x <= b])):
+        found = pc.conflict(of(b))
+        assert (len(found), found.missed) == (0, 0.0)
+        assert repr(found) == "no conflict: there is a point that satisfies all constraints"
+        assert (A @ next(iter(found.point.values())) - b).max() < 1e-12
+        assert len(pc.conflict(of(b - 1))) > 0
+
+
+def test_a_system_with_one_point_has_no_conflict():
+    x = cp.Variable(2, nonpos=True, name="x")
+    found = pc.conflict(cp.Problem(cp.Minimize(0), [x >= -2, -x[0] + 2 * x[1] >= 2]))
+    assert (len(found), found.point["x"].tolist()) == (0, [-2.0, 0.0])
+
+
+def test_a_contradiction_that_is_smaller_than_what_a_point_may_miss_is_none():
+    """Doubles say that 0.7 + 0.1 is less than 0.8."""
+    x = cp.Variable(2, name="x")
+    assert Fraction(0.7) + Fraction(0.1) < Fraction(0.8)
+    found = pc.conflict(cp.Problem(cp.Minimize(0), [x <= [0.7, 0.1], cp.sum(x) >= 0.8]))
+    assert (len(found), 0.0 < found.missed < 1e-15) == (0, True)
+    assert repr(found).endswith("satisfies all constraints to 2.2e-16 of their terms")
+    assert len(pc.conflict(cp.Problem(cp.Minimize(0), [x <= [0.7, 0.1], cp.sum(x) >= 0.8 + 1e-6]))) == 3
+
+
+def test_a_contradiction_of_rows_in_other_units_is_found():
+    x = cp.Variable(2, name="x")
+    found = pc.conflict(cp.Problem(cp.Minimize(0), [x[0] - x[1] <= 0, 1e9 * (x[0] - x[1]) >= 1]))
+    assert sorted(row.multiplier for row in found) == pytest.approx([1.0, 1e9], rel=1e-12)

@@ -392,3 +392,16 @@ def test_expressions_of_a_largest_one_have_their_names():
         pytest.approx(0.5),
         "x[1] of max(x) below the largest; x[1] at its lower bound",
     )
+
+
+@pytest.mark.parametrize("moves", [False, True])
+def test_a_row_that_fixed_variables_miss_by_rounding_holds(moves):
+    """Doubles say that 0.7 + 0.1 is less than 0.8; everybody else that (0.7, 0.1) is the one point."""
+    u = np.array([0.7, -0.7, 0.1, -0.1, -0.8])
+    rows = [[1, 0], [-1, 0], [0, 1], [0, -1], [-1, -1]]
+    qp = pc.QP(np.eye(2), [1.0, 2.0], rows, None, u, moves={"w": {"u": [0, 0, 0, 0, 1e-3]}} if moves else {})
+    assert pc.ranges(qp, progress=False).value == pytest.approx(0.25 + 0.9, rel=1e-12)
+    assert np.allclose([[row.lower, row.upper] for row in pc.unique(qp, progress=False)], [[0.7, 0.7], [0.1, 0.1]])
+    far = pc.QP(np.eye(2), [1.0, 2.0], rows, None, u - [0, 0, 0, 0, 1e-6])
+    with pytest.raises(pc.InputError, match="has none"):
+        pc.ranges(far, progress=False)

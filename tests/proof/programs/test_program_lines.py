@@ -1,6 +1,7 @@
 """What is proved of a path of a compiled program, on one whose path is known in closed form; and programs in files."""
 
 from dataclasses import replace
+from fractions import Fraction
 
 import cvxpy as cp
 import numpy as np
@@ -280,6 +281,18 @@ def test_rays_are_measured_column_by_column():
     proof = judge_ray(line, "infeasible", np.ones(2))
     assert proof.residual == pytest.approx(1.0)
     assert not proof.passes()
+
+
+@pytest.mark.parametrize(("short", "proved"), [(0.0, False), (1e-9, False), (1e-7, True)])
+def test_a_contradiction_is_measured_by_its_terms_and_added_without_rounding(short, proved):
+    """Of -3x - y - z <= 2, 2x - 3z <= -13 and 4x + 6y + 27z <= 79, at (-2, 1, 3) all equal, 6, 7 and 1 sevenths."""
+    x, th = cp.Variable(3, name="x"), cp.Parameter()
+    A, b = np.array([[-3, -1, -1], [2, 0, -3], [4, 6, 27]]), np.array([2, -13, 79])
+    line = program_line(cp.Problem(cp.Minimize(th), [A @ x <= b * (1 - short * np.sign(b))]), {th: 0}, {th: 1})
+    proof = judge_ray(line, "infeasible", np.array([6 / 7, 1, 1 / 7]))
+    terms = [Fraction(a) * Fraction(c) for a, c in zip(line.b[0], [6 / 7, 1, 1 / 7], strict=True)]
+    assert proof.gain == pytest.approx(float(-sum(terms) / sum(map(abs, terms))), rel=1e-12)
+    assert proof.passes() == proved
 
 
 @pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])

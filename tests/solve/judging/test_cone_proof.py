@@ -683,3 +683,14 @@ def test_rounding_of_large_multipliers_does_not_make_a_point_optimal_to_tol():
         assert (proof.status == "optimal") <= said_of_value
         assert "rounding" not in proof.explain()
     assert certified(problem, 1e-3).passes()
+
+
+def test_rows_that_contradict_each_other_by_less_than_a_point_may_miss_are_undecided():
+    """Of terms of 2e9 and 2e6 the sums of rows are 1 short."""
+    x = cp.Variable(2, name="x")
+    for size, status in ((1e9, "undecided"), (1e6, "infeasible")):
+        problem = cp.Problem(cp.Minimize(0), [cp.sum(x) <= size, x >= size / 2 + 0.5])
+        problem.solve("CLARABEL")
+        proof = pc.verify(problem)
+        assert (problem.status, proof.status) == ("infeasible", status)
+        assert ("by no more than 5.0e-10 of their terms" in proof.explain()) == (status == "undecided")

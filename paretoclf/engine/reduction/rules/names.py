@@ -8,7 +8,7 @@ import numpy as np
 
 from paretoclf.common.checks import Array, Index
 from paretoclf.common.errors import InputError
-from paretoclf.common.tolerances import SAME_NUMBER
+from paretoclf.common.tolerances import CERTIFY
 from paretoclf.engine.reduction.program import ProgramLine
 
 #: How the name of a term of the objective begins.
@@ -73,10 +73,12 @@ def no_solution(line: ProgramLine, why: str) -> InputError:
 
 
 def uncrossed(lower: Array, upper: Array) -> tuple[Array, Index]:
-    """Upper bounds (2, k), at least the lower ones where they cross by rounding; and which cross at the start."""
-    rounding = SAME_NUMBER * (np.abs(lower) + np.abs(upper))
-    rounded = lower - upper <= rounding
-    return np.where(rounded, np.maximum(lower, upper), upper), np.flatnonzero(~rounded[0])
+    """Upper bounds (2, k), at least the lower ones where they hardly cross; and which cross at the start.
+
+    A point at bounds that cross by so little of their terms is feasible to everyone who judges it.
+    """
+    hardly = lower - upper <= CERTIFY * (np.abs(lower) + np.abs(upper))
+    return np.where(hardly, np.maximum(lower, upper), upper), np.flatnonzero(~hardly[0])
 
 
 def crossing(line: ProgramLine, what: str, rows: Index, lower: Array, upper: Array) -> InputError:

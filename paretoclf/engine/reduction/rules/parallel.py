@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from paretoclf.common.checks import Array, Index, Mask
-from paretoclf.common.tolerances import PARALLEL
+from paretoclf.common.tolerances import CERTIFY, PARALLEL
 from paretoclf.engine.reduction.entries import alike, first_alike
 from paretoclf.engine.reduction.products import plainly
 from paretoclf.engine.reduction.rules.names import crossing, expression, no_solution, uncrossed
@@ -93,11 +93,28 @@ def _empty(stage: ReductionStage) -> Mask:
 
 
 def _hold(stage: ReductionStage) -> Mask:
-    """Rows at which ``0 <= b`` holds all along; InputError if there is an empty one at which it does not at first."""
+    """Rows at which ``0 <= b`` holds all along; InputError if there is an empty one at which it does not at first.
+
+    What is missing may be no more than a feasible point may miss, relative to what b is a difference of.
+    """
     at = stage.of_rows.upper
-    for row in np.flatnonzero(_empty(stage) & (at[0] < 0)).tolist():
-        raise no_solution(stage.line, f"{stage.line.row_name(row)} cannot hold: it says 0 <= {at[0, row]:.6g}")
-    return np.asarray((at >= 0).all(axis=0))
+    holds = np.asarray((at >= 0).all(axis=0))
+    for row in np.flatnonzero(_empty(stage) & ~holds).tolist():
+        missing = -CERTIFY * _terms(stage, row)
+        if at[0, row] < missing:
+            raise no_solution(stage.line, f"{stage.line.row_name(row)} cannot hold: it says 0 <= {at[0, row]:.6g}")
+        holds[row] = at[1, row] >= missing
+    return holds
+
+
+def _terms(stage: ReductionStage, row: int) -> float:
+    """Terms of an empty row of the program, whose columns are at their bounds; 0 of one that was added."""
+    if row >= stage.line.m:
+        return 0.0
+    own = stage.line.rows[[row]]
+    upper = np.abs(stage.of_columns.upper[:, own.indices])
+    of_columns = np.where(np.isfinite(upper), upper, 0.0) @ np.abs(own.data)
+    return float((np.abs(stage.line.b[:, row]) + of_columns).max())
 
 
 def _pairs(stage: ReductionStage) -> tuple[Index, Index, Array]:
