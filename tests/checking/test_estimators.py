@@ -199,6 +199,16 @@ def test_a_fitted_model_is_judged_at_its_own_tolerance(train):
     assert pc.verify(X, y, sgd).tol == 1e-8
 
 
+def test_the_gap_of_a_nu_svc_is_said_to_be_relative_to_the_sum_of_its_terms(train):
+    """They have two signs: of the value it may be much more."""
+    X, y = train
+    certificate = pc.verify(X, y, NuSVC(nu=0.3, gamma=0.5, tol=1e-10).fit(X, y))[0]
+    share = (certificate.primal_value - certificate.dual_value) / abs(certificate.primal_value)
+    assert share > 5 * certificate.gap
+    said = f"relative to {certificate.scale:.3g}, the sum of the sizes of the value's terms; the value is "
+    assert f"{said}{abs(certificate.primal_value):.3g}." in certificate.explain()
+
+
 @pytest.mark.parametrize("nu", [0.3, 0.6])
 def test_nu_svc(train, nu):
     X, y = train

@@ -364,10 +364,9 @@ def _without_rounding(points: ProgramPoints, line: ProgramLine) -> ProgramPoints
 
     Where the optimal value is 0 along a stretch all multipliers should be 0, and nothing on it says what is small.
     """
-    largest = float(np.abs(points.x).max(initial=0.0))
-    of_squares = float(abs(line.P).sum(axis=1).max(initial=0.0))
-    gradient = float(np.abs(line.q).max(initial=0.0)) + of_squares * largest
-    return points.cleared(ROUNDING * largest, ROUNDING * max(gradient, float(np.abs(points.z).max(initial=0.0))))
+    of_columns, costs, of_multipliers = (np.abs(each).max(initial=0.0) for each in (points.x, line.q, points.z))
+    gradient = costs + abs(line.P).sum(axis=1).max(initial=0.0) * of_columns
+    return points.cleared(ROUNDING * of_columns, ROUNDING * max(gradient, of_multipliers))
 
 
 def _timed(what: Any) -> tuple[Any, float]:

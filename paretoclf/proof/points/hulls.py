@@ -33,6 +33,7 @@ from paretoclf.common.tolerances import (
 )
 from paretoclf.proof.points.soft_margin import SoftMargin
 from paretoclf.proof.verdicts.evidence import Condition, Judged, judge
+from paretoclf.proof.verdicts.scale import Scale
 
 Interval = tuple[float, float]
 
@@ -300,6 +301,7 @@ class Graded:
             Condition("slack", xi, caps - alpha, **units),
             Condition("rho", np.array([rho]), above_nu, slack_unit=size, multiplier_unit=nu_unit),
         )
+        relative_to = SumOfTerms(abs(self.primal_value.item(point)), self.scale.item(point), 0.0)
         numbers = {"alpha": alpha, "xi": xi, "rho": rho, "b": b, "thresholds": self.intervals.at(point)}
         return judge(
             self.primal_value.item(point),
@@ -310,7 +312,15 @@ class Graded:
             scale=self.scale.item(point),
             rounding=self.rounding.item(point),
             note=self.note,
-        ).revised(kernel_rounding=self.kernel_rounding.item(point))
+        ).revised(kernel_rounding=self.kernel_rounding.item(point), relative_to=relative_to)
+
+
+@dataclass(frozen=True)
+class SumOfTerms(Scale):
+    """The scale of a value whose terms have two signs, and may cancel: the sum of their sizes."""
+
+    def __str__(self) -> str:
+        return f"{self.size:.3g}, the sum of the sizes of the value's terms; the value is {self.value:.3g}"
 
 
 def judge_hulls(problem: SoftMargin, alpha: Array, w: Array | None = None) -> Judged:
