@@ -315,10 +315,7 @@ DEFERRED = {
     ("checking/verification.py", "checking.of_arrays"): "verify imports the judge of what it is given",
     ("checking/verification.py", "checking.strangers"): "verify imports the judge of what it is given",
     ("checking/verification.py", "checking.of_classifiers"): "verify imports the judge of what it is given",
-    (
-        "path/tracing.py",
-        "solve.sources.cone_problem_line",
-    ): "trace takes a cvxpy.Problem, too, and only then imports CVXPY",
+    ("path/tracing.py", "solve.sources.other_ways"): "advice of a refusal, which alone needs it",
     ("path/programs/eps_path.py", "solve.eps.search"): "a path is judged and read without a solver",
     ("path/curves/curve_path.py", "solve.curves.curve_search"): "a path is judged and read without a solver",
     ("path/svm_lines/svm_path.py", "proof.files.certificate_file"): "few paths are written as certificates",

@@ -17,6 +17,7 @@ TARGET = np.array([3.0, -1.0, 0.5])
 SQUARES = cp.sum_squares(X - TARGET)
 DIAGONAL, PAIR = cp.Variable((2, 2), diag=True, name="D"), cp.Variable(2, name="d")
 EYE = np.eye(3)
+COLUMNS = cp.Variable((3, 3), name="columns")
 
 
 def problem(objective, *rows):
@@ -151,7 +152,7 @@ CASES = {
     "one of two quadratics": (
         lambda: pc.trace(ridge(), {Q: 1}, {Q: 2}),
         r"q must not move the matrix P, but multiplies a quadratic term: q \* sum_squares\(x\), in the objective\. "
-        r"Its path is no sequence of straight lines\. Pass eps=1e-4",
+        r"Pass eps=1e-4",
         lambda: within(ridge(), {Q: 1.0}, {Q: 2.0}),
     ),
     "only quadratic terms are called so": (
@@ -222,13 +223,23 @@ CASES = {
     ),
     "a sign that is not known, of squares": (
         lambda: pc.trace(SHARES.wrong, {Q: 0.1}, {Q: 0.8}),
-        r"rest: 1 - a\}, and likewise stop\. As it multiplies .*, trace takes it with eps=1e-4 or curve=True",
+        r"rest: 1 - a\}, and likewise stop\. As it multiplies .*, trace takes it with eps=1e-4$",
         lambda: within(SHARES.right, *SHARES.ends),
     ),
-    "a sign that is not known, of squares, as a curve": (
-        lambda: pc.trace(SHARES.wrong, {Q: 0.1}, {Q: 0.8}),
-        r"trace takes it with eps=1e-4 or curve=True$",
-        lambda: within(SHARES.right, *SHARES.ends, curve=True),
+    "the square of a norm, which is a lasso": (
+        lambda: pc.trace(problem(cp.norm(X - TARGET) ** 2 + L * cp.norm1(X)), {L: 1}, {L: 2}),
+        r"that needs a cone\. In place of the square of a norm write cp\.sum_squares\(\.\.\.\): it is the same",
+        lambda: exact(problem(cp.sum_squares(X - TARGET) + L * cp.norm1(X)), {L: 1.0}, {L: 2.0}),
+    ),
+    "the squares of norms of columns": (
+        lambda: pc.trace(problem(cp.sum(cp.norm(COLUMNS - EYE, axis=0) ** 2) + L * COLUMNS[0, 0]), {L: 1}, {L: 2}),
+        r"write cp\.sum_squares\(\.\.\., axis=0\): it is the same",
+        lambda: exact(problem(cp.sum(cp.sum_squares(COLUMNS - EYE, axis=0)) + L * COLUMNS[0, 0]), {L: 1.0}, {L: 2.0}),
+    ),
+    "the square of a norm that is not alone": (
+        lambda: pc.trace(problem(cp.norm(X - TARGET) ** 2 + L * cp.norm2(X)), {L: 1}, {L: 2}),
+        r"that needs a cone\. Pass eps=1e-4 .*or use sweep$",
+        lambda: within(problem(cp.norm(X - TARGET) ** 2 + L * cp.norm2(X)), {L: 1.0}, {L: 2.0}),
     ),
     "a sign that is not known, of a norm": (
         lambda: pc.trace(problem(SQUARES + (1 - Q) * cp.norm2(X)), {Q: 0.1}, {Q: 0.8}, eps=1e-4),

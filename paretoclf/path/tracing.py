@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict, Unpack, overload
 
 from paretoclf.common.checks import what_it_is
@@ -489,26 +488,10 @@ def _trace_program(problem: Any, named: dict[str, Any], how: dict[str, Any]) -> 
     try:
         source = source_between(problem, *ends)
     except (NeedsConeError, MovesMatrixError) as error:
-        raise InputError(f"{error}. {_instead(problem, ends)}") from None
+        from paretoclf.solve.sources.other_ways import other_ways
+
+        raise InputError(f"{error}. {other_ways(problem, *ends)}") from None
     return _follow_program(source, **how)
-
-
-def _instead(problem: Any, ends: tuple[Any, Any]) -> str:
-    """Advice for a problem whose path is no sequence of straight lines, tried as far as it is compiled."""
-    from paretoclf.solve.sources.cone_problem_line import cone_line, curve_line
-
-    ways = {
-        cone_line: "eps=1e-4 for one that is proved within that at every t, ",
-        curve_line: "curve=True for polynomials with a proved band of some 1e-9, ",
-    }
-    fine = []
-    for compiled, way in ways.items():
-        with suppress(InputError):  # such as what is not affine
-            compiled(problem, *ends)
-            fine.append(way)
-    if not fine:
-        return "Its path is no sequence of straight lines: sweep solves it at values of its parameters"
-    return f"Its path is no sequence of straight lines. Pass {''.join(fine)}or use sweep"
 
 
 def _both_ends(named: dict[str, Any], called: str = "cvxpy.Problem") -> tuple[Any, Any]:

@@ -146,7 +146,7 @@ def refused():
         cp.sum_squares(r) + lam * cp.sum_squares(w),
         [],
         one,
-        r"lam \* sum_squares\(w\), in the objective\. Its path is no sequence of straight lines\. Pass eps=1e-4",
+        r"lam \* sum_squares\(w\), in the objective\. Pass eps=1e-4",
     )
     yield (
         "weight of the fit",

@@ -137,17 +137,17 @@ def test_a_path_within_eps_is_within_it():
     assert type(pc.trace(SVM, C_plus=(0.5, 1.5), C_minus=1.0, eps=1e-2)).__name__ == "ConePath"
 
 
-def test_a_path_that_is_no_sequence_of_lines_has_a_remedy():
+def test_what_is_no_quadratic_program_has_a_remedy():
     x = cp.Variable(2, name="x")
     curved = cp.Problem(cp.Minimize(cp.norm2(x - 1) + TH * x[0]), [x >= 0])
-    with pytest.raises(pc.InputError, match=r"Its path is no sequence of straight lines\. Pass eps=1e-4"):
+    with pytest.raises(pc.InputError, match=r"that needs a cone\. Pass eps=1e-4"):
         pc.trace(curved, *ENDS)
     equation = cp.Problem(cp.Minimize(cp.sum_squares(x)), [(1 + TH) * x[0] + x[1] == 1])
-    with pytest.raises(pc.InputError, match=r"straight lines\. Pass eps=1e-4 for .*curve=True for .* or use sweep"):
+    with pytest.raises(pc.InputError, match=r"Pass eps=1e-4 for .*curve=True for .* or use sweep"):
         pc.trace(equation, *ENDS)
     power = cp.sum(cp.power(x, 1.5, approx=False))
     neither = cp.Problem(cp.Minimize(power), [(1 + TH) * x[0] + x[1] == 1])
-    with pytest.raises(pc.InputError, match="straight lines: sweep solves it at values of its parameters"):
+    with pytest.raises(pc.InputError, match="Use sweep, which solves it at values of its parameters"):
         pc.trace(neither, *ENDS)
 
 

@@ -127,8 +127,7 @@ def _of_bent_path(product: Any) -> str:
     factors = [each for each in product.args if each.variables()]
     if all(each.is_pwl() for each in factors):
         return ""
-    within = "eps=1e-4 or curve=True" if all(each.is_qpwa() for each in factors) else "eps=1e-4"
-    return f". As it multiplies what is not piecewise linear, trace takes it with {within}"
+    return ". As it multiplies what is not piecewise linear, trace takes it with eps=1e-4"
 
 
 def _of_fixed_matrix(form: Any) -> str:
