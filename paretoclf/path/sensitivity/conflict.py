@@ -114,8 +114,8 @@ class Conflict(Tabular):
             within = f" to {self.missed:.1e} of their terms" if self.missed else ""
             return f"no conflict: there is a point that satisfies all constraints{within}{self._of_integers}"
         width = max([10, *(len(row.name) for row in self.rows[:SHOWN])])
-        head = f"{'constraint':<{width}} {'multiplier':>11} {'relax by':>11}"
-        lines = [f"{row.name:<{width}} {row.multiplier:>11.5g} {row.relax:>11.5g}" for row in self.rows[:SHOWN]]
+        head = f"{'constraint':<{width}} {'multiplier':>11} {'relax by at least':>18}"
+        lines = [f"{row.name:<{width}} {row.multiplier:>11.5g} {row.relax:>18.5g}" for row in self.rows[:SHOWN]]
         return listing(head, lines, len(self), self._title())
 
     def _title(self) -> str:
@@ -123,8 +123,10 @@ class Conflict(Tabular):
             return repr(self)
         if len(self.rows) == 1:
             return f"this one contradicts itself: proved{self._of_integers}"
-        said = f"these {len(self)} contradict each other, proved; without any one of them there is a point"
-        return f"{said}{self._of_integers}"
+        said = (
+            f"these {len(self)} contradict each other, proved; without any one of them there is a point for the others"
+        )
+        return f"{said}, which further rows may exclude{self._of_integers}"
 
     @property
     def _of_integers(self) -> str:
@@ -140,7 +142,8 @@ class Conflict(Tabular):
 def conflict(problem: Any) -> Conflict:
     """Constraints that contradict each other, none of which can be left out, with a proof.
 
-    Such a set is called an irreducible infeasible subsystem; others may be smaller.
+    Such a set is called an irreducible infeasible subsystem; others may be smaller. Without a row of it others of the
+    same constraint may still contradict.
 
     Parameters
     ----------
@@ -169,11 +172,12 @@ def conflict(problem: Any) -> Conflict:
     >>> rows = [(cp.sum(x) >= 5).set_label("demand"), (x <= 2).set_label("capacity"), (x[0] <= 9).set_label("loose")]
     >>> found = pc.conflict(cp.Problem(cp.Minimize(x[0]), rows))
     >>> found
-    constraint   multiplier    relax by
-    demand                1           1
-    capacity[0]           1           1
-    capacity[1]           1           1
-    these 3 contradict each other, proved; without any one of them there is a point
+    constraint   multiplier  relax by at least
+    demand                1                  1
+    capacity[0]           1                  1
+    capacity[1]           1                  1
+    these 3 contradict each other, proved; without any one of them there is a point for the others, which further rows
+    may exclude
     >>> bool(found.rows[0].without["x"].sum() < 5)
     True
     """

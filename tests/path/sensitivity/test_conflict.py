@@ -148,6 +148,22 @@ def test_a_conflict_is_a_table():
     assert repr(none) == "no conflict: there is a point that satisfies all constraints"
 
 
+def test_rows_outside_of_a_conflict_may_exclude_what_is_said_of_it():
+    """Of two caps of one constraint the conflict names one: without it, or relaxed, the other contradicts, too."""
+    x = cp.Variable(name="x")
+    rows = [(x >= 5).set_label("need"), (cp.hstack([x, x]) <= [1, 2]).set_label("cap")]
+    found = pc.conflict(cp.Problem(cp.Minimize(x), rows))
+    (cap,) = (row for row in found if row.constraint == "cap")
+    assert len(found) == 2
+    for end in ([9.0, 2.0], [1.0, 9.0]):  # without one of them, whichever it is
+        without = cp.Problem(cp.Minimize(x), [rows[0], cp.hstack([x, x]) <= end])
+        assert without.solve(solver="CLARABEL") == np.inf
+    assert cap.relax == pytest.approx({"cap[0]": 4.0, "cap[1]": 3.0}[cap.name])
+    head, *_, last = repr(found).splitlines()
+    assert head.endswith("relax by at least")
+    assert last.endswith("without any one of them there is a point for the others, which further rows may exclude")
+
+
 def test_what_is_not_linear_is_refused():
     x = cp.Variable(2, name="x")
     with pytest.raises(pc.InputError, match=r"got norm.* conflict is of linear constraints"):
