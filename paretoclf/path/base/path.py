@@ -373,7 +373,8 @@ class OnSegments(Tabular):
         Returns
         -------
         Slopes
-            A side where there is no path is None.
+            Left is towards smaller t, whatever ``per`` is: where a parameter falls along the path, that is the
+            parameter from above. A side where there is no path is None.
 
         Notes
         -----
@@ -394,9 +395,12 @@ class OnSegments(Tabular):
         stops = self.t[self.long_segments + 1]
         after = int(stops.searchsorted(t + self._least, "right"))
         before = int(starts.searchsorted(t - self._least)) - 1
-        left = self._slope_on(before, t, ends, until=0)
-        right = self._slope_on(after, t, ends, until=1)
-        return Slopes(plain(between(ends, t)), left, right, per or "t")
+        return Slopes(
+            plain(between(ends, t)),
+            self._slope_on(before, t, ends, until=0),
+            self._slope_on(after, t, ends, until=1),
+            per or "t",
+        )
 
     def _slope_on(self, k: int, t: float, ends: tuple[float, float], until: int) -> Slope | None:
         """Rates at t on stretch k, for a unit of a number that goes from one of two ends to the other.

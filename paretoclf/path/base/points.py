@@ -90,6 +90,8 @@ class Slopes:
     t : float
         Where: in the unit for which rates are.
     left, right : Slope or None
+        Towards the start and the end of the path: where a parameter falls along it, left is the parameter from above,
+        which is the other way round than in `paretoclf.derivatives`.
     per : str
         Name of that number: ``"t"``, or the parameter that was asked for.
     """
@@ -100,7 +102,9 @@ class Slopes:
     per: str = "t"
 
     def __repr__(self) -> str:
-        return f"Slopes({self.per}={self.t!r}, left={self.left!r}, right={self.right!r})"
+        begin, end = (side.until if side else self.t for side in (self.left, self.right))
+        falls = f"; left is {self.per} from above" if begin > end else ""
+        return f"Slopes({self.per}={self.t!r}, left={self.left!r}, right={self.right!r}{falls})"
 
 
 @dataclass(frozen=True, repr=False)

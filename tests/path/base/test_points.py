@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cvxpy as cp
 import numpy as np
 import pytest
 
@@ -32,6 +33,23 @@ def test_rates_for_a_unit_of_a_parameter_are_shown_at_its_value():
     assert repr(path.slopes(0.25)).startswith("Slopes(t=0.25, left=")
     for found in (path.slopes(0.25, per="C_plus"), path.slopes(C_plus=0.75, per="C_plus")):
         assert repr(found).startswith("Slopes(C_plus=0.75, left=")
+
+
+def test_the_left_side_of_a_path_on_which_a_parameter_falls_is_of_larger_ones():
+    """The least x^2 / 2 with x >= 1 and x >= k: its value has slope k above 1, and 0 below; derivatives goes with k."""
+    x, k = cp.Variable(name="x"), cp.Parameter(name="k", value=1.0)
+    problem = cp.Problem(cp.Minimize(cp.square(x) / 2), [x >= 1, x >= k])
+    falls = pc.trace(problem, {k: 3}, {k: 0}).slopes(k=1.0, per="k")
+    grows = pc.trace(problem, {k: 0}, {k: 3}).slopes(k=1.0, per="k")
+    np.testing.assert_allclose([falls.left.value, falls.right.value], [1, 0], atol=1e-9)
+    np.testing.assert_allclose([grows.left.value, grows.right.value], [0, 1], atol=1e-9)
+    found = pc.derivatives(problem, {k: 1.0})
+    np.testing.assert_allclose([found.left.value, found.right.value], [0, 1], atol=1e-9)
+    assert repr(falls).endswith("until=0.0); left is k from above)")
+    assert "from" not in repr(grows)
+    below = pc.trace(problem, {k: 3}, {k: 0}).slopes(k=0.0, per="k")
+    above = pc.trace(problem, {k: 3}, {k: 0}).slopes(k=3.0, per="k")
+    assert all(repr(each).endswith("left is k from above)") for each in (below, above))
 
 
 T = np.array([0.0, 0.5, 0.5, 0.75, 0.75, 2.0])
