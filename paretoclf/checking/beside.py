@@ -29,6 +29,11 @@ Place = tuple[float, int, float]
 _DEPTH = 6
 
 
+def column_of_t(parameters: Mapping[str, Any]) -> str:
+    """Head of the column of t, beside those of parameters: one may be called t, too."""
+    return "t, 0 to 1" if "t" in parameters else "t"
+
+
 @dataclass(frozen=True, repr=False)
 class JudgedPoints(Certified):
     """Somebody's path beside a proved one, at its knots and between them; prints as a table.
@@ -183,7 +188,7 @@ class JudgedPoints(Certified):
         return f"{said} {self.note}".rstrip()
 
     def __repr__(self) -> str:
-        names = ("t", *self.parameters, "excess", "violation")
+        names = (column_of_t(self.parameters), *self.parameters, "excess", "violation")
         head = " ".join([f"{'knot':>5}", *(f"{name:>10}" for name in names), f"{'relative to':>16}", " verdict"])
         rows = []
         for k, (row, said) in enumerate(zip(self.records()[:SHOWN], self._said, strict=False)):

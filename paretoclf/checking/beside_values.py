@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from paretoclf.checking.beside import numbers_along, open_along, scales_along
+from paretoclf.checking.beside import column_of_t, numbers_along, open_along, scales_along
 from paretoclf.common.checks import Array, real_array
 from paretoclf.common.errors import InputError
 from paretoclf.common.tables import SHOWN, listing
@@ -97,7 +97,7 @@ class JudgedValues(Certified):
         return f"{said}; the largest error is at most {at_most}. {ALONE}"
 
     def __repr__(self) -> str:
-        names = ("t", *self.parameters, "value", "off by")
+        names = (column_of_t(self.parameters), *self.parameters, "value", "off by")
         head = " ".join([*(f"{name:>10}" for name in names), f"{'relative to':>16}", " verdict"])
         rows = []
         for k in range(min(len(self), SHOWN)):

@@ -1,5 +1,6 @@
 """Points beside a proved path: what is right passes, and what is wrong is named."""
 
+import re
 from types import SimpleNamespace
 
 import cvxpy as cp
@@ -321,3 +322,8 @@ def test_a_parameter_may_be_called_t():
     assert not pc.verify(path, {"t": [-1.0, 0.5], "x": [-1.0, 0.4]}).passes()
     assert pc.verify(path, ([0.0, 1.0], [-1.0, 0.5])).passes()
     assert pc.verify(path, lambda place: -1.0 + 1.5 * place).passes()
+    points = pc.verify(path, {"t": [-1.0, 0.5], "x": [-1.0, 0.5]})
+    values = pc.verify(path, {"t": [-1.0, 0.5], "value": [4.0, 0.25]})
+    for judged in (points, values):
+        assert re.search(r" t, 0 to 1 +t ", repr(judged).splitlines()[0])
+    assert "at t = 0 (parameter t = -1)" in repr(values)

@@ -207,5 +207,5 @@ def shown(value: Any, digits: int = 6) -> str:
 
 def those(parameters: Mapping[str, Any], digits: int = 6) -> str:
     """Write parameters in parentheses, to stand beside t; nothing where none is known."""
-    named = [f"{name} = {shown(value, digits)}" for name, value in parameters.items()]
+    named = [f"{'parameter ' * (name == 't')}{name} = {shown(value, digits)}" for name, value in parameters.items()]
     return f" ({', '.join(named)})" if named else ""

@@ -142,3 +142,4 @@ def test_numbers_and_arrays_are_written_in_one_short_line():
     assert shown(np.arange(8).reshape(2, 4)) == "[0, 1, 2, 3, 4, 5, ... (8 entries)]"
     assert those({}) == ""
     assert those({"lam": 0.5, "shift": [1, 2]}) == " (lam = 0.5, shift = [1, 2])"
+    assert those({"t": 0.5}) == " (parameter t = 0.5)"
