@@ -24,7 +24,7 @@ from paretoclf.engine.reduction.products import blocks
 from paretoclf.engine.reduction.program import along
 from paretoclf.engine.reduction.reduced import WayBack
 from paretoclf.path.base.points import Event
-from paretoclf.path.base.term_names import TermNames, term_names
+from paretoclf.path.base.term_names import TermNames, constraints_of_items, term_names
 from paretoclf.path.base.user_rows import LOWER, PRICED, UPPER, UserRows
 from paretoclf.problem.parametric_qp import ABOVE, BELOW, INSIDE
 from paretoclf.problem.parametric_qp import LOWER as LOWER_LABEL
@@ -150,12 +150,24 @@ class _Changes:
 
     def _name(self, item: int) -> str:
         """Name of an item."""
+        if item in self._constraints:
+            return self.rows.name(self._constraints[item])
         return self.terms[item][0] if item in self.terms else self.path.items[item]
+
+    @cached_property
+    def _constraints(self) -> dict[int, int]:
+        """Items that are all that a constraint bounds, with its owner; those of one variable have its name."""
+        if self.behind is None:
+            return {}
+        hidden = self.rows.hidden
+        rows = dict(zip(self.rows.rows[hidden].tolist(), self.rows.owners[hidden].tolist(), strict=True))
+        return constraints_of_items(self.path, self.behind, rows)
 
     def of_rows(self) -> Iterator[_Change]:
         """Yield the changes of the states of the user's variables and constraints."""
         told = np.zeros(0, dtype=np.int64) if self.behind is None else self.behind.used
-        which = np.flatnonzero(~(self.rows.hidden & np.isin(self.rows.rows, told)))
+        by_items = np.isin(self.rows.rows, told) | np.isin(self.rows.owners, [*self._constraints.values()])
+        which = np.flatnonzero(~(self.rows.hidden & by_items))
         rows, hidden = self.rows.rows[which], self.rows.hidden[which, None]
         room, priced = self.states.of(rows)
         tight = np.where(hidden, priced, priced | ~room)
@@ -189,6 +201,8 @@ class _Changes:
 
     def _word(self, item: int, label: int) -> str:
         """Word for a label of an item: the sides that costs have made are kinks of these, and no bounds."""
+        if item in self._constraints:
+            return "free" if label == INSIDE else "tight"
         named, fixed = item in self.terms, self.path.kinks[item]
         kinks: Mapping[int, str] = _AT_ONE_KINK if named else {}
         if not fixed:

@@ -32,6 +32,9 @@ _SIZE = 1e-6
 _VARIABLE = r"[^\W\d]\w*(\[[\d, ]+\])?"
 _PLAIN = re.compile(rf"-?{_VARIABLE}( [+-] {_VARIABLE})?")
 
+#: A variable, whichever sign it has.
+_ALONE = re.compile(rf"-?{_VARIABLE}")
+
 #: By item, or by row, its name, and 1 where what is named is positive above the item's kink, or the largest; else -1.
 TermNames = Mapping[int, tuple[str, int]]
 
@@ -87,6 +90,36 @@ def rows_of_largest(source: Any, stated: Mask) -> TermNames:
     added = np.array([not line.is_named(column) for column in range(line.n)], dtype=np.float64)
     alone = (sp.csr_array(line.rows) != 0) @ added == 1
     return {row: named for row, named in found.items() if alone[row]}
+
+
+def constraints_of_items(path: Any, behind: RowsBehind, hidden: Mapping[int, int]) -> dict[int, int]:
+    """Find items that are all that a constraint bounds, as in ``abs(a - b) <= c``, with what its row is said of.
+
+    What is one variable alone is not among them.
+
+    Parameters
+    ----------
+    path : ProblemPath
+    behind : RowsBehind
+        Sides of its items that are not the user's rows alone.
+    hidden : mapping of int to int
+        Rows of the user's that have columns of CVXPY's, and what each is said of.
+    """
+    rows_of = defaultdict[int, set[int]](set)
+    for item, piece in zip(behind.owners.tolist(), behind.pieces.tolist(), strict=True):
+        rows_of[item].update(behind.rows[behind.begin[piece] : behind.begin[piece + 1]].tolist())
+    soft = set(behind.owners[behind.beyond].tolist())
+    items = {frozenset(rows): item for item, rows in rows_of.items() if item not in soft}
+    by_rows, by_columns = path.program.rows, sp.csc_array(path.program.rows)
+    alone = np.diff(by_rows.indptr) == 1
+    found = {}
+    for row, owner in hidden.items():
+        column = by_rows.indices[by_rows.indptr[row]]
+        others = by_columns.indices[by_columns.indptr[column] : by_columns.indptr[column + 1]]
+        item = items.get(frozenset(others.tolist()) - {row})
+        if alone[row] and item is not None and not _ALONE.fullmatch(path.items[item]):
+            found[item] = owner
+    return found
 
 
 def _is_readable(source: Any, line: ProgramLine) -> bool:

@@ -259,6 +259,29 @@ def test_rows_with_columns_of_cvxpy_are_tight_where_they_have_a_price():
     assert (0.75, "size tight -> without a price") in told(path)
 
 
+def test_a_constraint_on_one_absolute_value_has_one_event_by_its_name(tmp_path):
+    """The w next to (3, 2): w_0 + 2 w_1 is r up to 7, w_0 - 2 w_1 is r up to 2, and then (16 - 3 r) / 5."""
+    w, r = cp.Variable(2, name="w"), cp.Parameter(name="r", nonneg=True)
+    rules = [(cp.abs(w[0] + 2 * w[1]) <= r).set_label("sum"), (cp.abs(cp.hstack([w[0] - 2 * w[1]])) <= r)]
+    path = pc.trace(cp.Problem(cp.Minimize(cp.sum_squares(w - [3, 2])), rules), {r: 0}, {r: 10})
+    expected = [(0.2, "constraint 1[0] tight -> free"), (0.7, "sum tight -> free")]
+    assert told(path) == expected
+    path.save(tmp_path / "path.npz")
+    assert told(pc.load(tmp_path / "path.npz")) == expected
+    for value in (1.5, 2.5, 6.5, 7.5):
+        r.value = value
+        cp.Problem(cp.Minimize(cp.sum_squares(w - [3, 2])), rules).solve(solver="CLARABEL")
+        room = value - np.abs([w.value[0] - 2 * w.value[1], w.value[0] + 2 * w.value[1]])
+        np.testing.assert_array_equal(room > 1e-5, [value > 2, value > 7])
+
+
+def test_of_two_expressions_that_a_constraint_bounds_each_has_its_event():
+    w, r = cp.Variable(2, name="w"), cp.Parameter(name="r", nonneg=True)
+    cap = (cp.maximum(w[0] + w[1], w[0] - 2 * w[1]) <= r).set_label("cap")
+    path = pc.trace(cp.Problem(cp.Minimize(cp.sum_squares(w - [3, 2])), [cap]), {r: 0}, {r: 10})
+    assert not any("cap tight -> free" in text for _, text in told(path))
+
+
 def test_terms_of_the_objective_keep_their_words():
     """Soft thresholds in a problem with a bound: 0 and not 0 of the term, at its upper bound of the variable."""
     w, lam = cp.Variable(2, name="w"), cp.Parameter(name="lam", nonneg=True)
