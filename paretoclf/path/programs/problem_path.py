@@ -347,10 +347,9 @@ def _traced(
     kinks = problem.fixed & np.isfinite(problem.below[0]) & np.isfinite(problem.above[0])
     kinks = kinks * (1 + ~problem.lower.any(axis=0))
     how = (found.status, ray, seconds, source, max_events)
-    of = partial(kind, source.line, source.ends, found.t)
-    path = of(points, found.labels, problem.names, kinks, *how)
+    path = kind(source.line, source.ends, found.t, points, found.labels, problem.names, kinks, *how)
     if certify and not path.proof.passes() and points.are_kept:  # what should be 0 may be rounding
-        plain = of(_without_rounding(points, source.line), found.labels, problem.names, kinks, *how)
+        plain = replace(path, points=_without_rounding(points, source.line))
         path = plain if plain.proof.passes() else path
     if certify:
         check_line(path)

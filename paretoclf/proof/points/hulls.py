@@ -301,7 +301,6 @@ class Graded:
             Condition("slack", xi, caps - alpha, **units),
             Condition("rho", np.array([rho]), above_nu, slack_unit=size, multiplier_unit=nu_unit),
         )
-        relative_to = SumOfTerms(abs(self.primal_value.item(point)), self.scale.item(point), 0.0)
         numbers = {"alpha": alpha, "xi": xi, "rho": rho, "b": b, "thresholds": self.intervals.at(point)}
         return judge(
             self.primal_value.item(point),
@@ -312,10 +311,12 @@ class Graded:
             scale=self.scale.item(point),
             rounding=self.rounding.item(point),
             note=self.note,
-        ).revised(kernel_rounding=self.kernel_rounding.item(point), relative_to=relative_to)
+        ).revised(
+            kernel_rounding=self.kernel_rounding.item(point),
+            relative_to=SumOfTerms(abs(self.primal_value.item(point)), self.scale.item(point), 0.0),
+        )
 
 
-@dataclass(frozen=True)
 class SumOfTerms(Scale):
     """The scale of a value whose terms have two signs, and may cancel: the sum of their sizes."""
 

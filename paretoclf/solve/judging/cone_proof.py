@@ -450,12 +450,10 @@ def _in_units(data: Mapping[str, Any]) -> tuple[Mapping[str, Any], tuple[float, 
     length = float(np.abs(data["b"]).max(initial=0.0))
     if not 0.0 < length < SMALL_SIDES or data["dims"].exp:
         return data, (1.0, 1.0)
-    q, P = length * data["c"], length**2 * data.get("P", sp.csc_array((data["c"].size,) * 2))
-    objective = max(float(np.abs(q).max(initial=0.0)), float(abs(P).max())) or 1.0
-    changed = {"b": data["b"] / length, "c": q / objective}
-    if "P" in data:
-        changed["P"] = sp.csc_array(P / objective)
-    return {**data, **changed}, (length, objective / length)
+    moved = {key: length**power * data[key] for key, power in (("c", 1), ("P", 2)) if key in data}
+    objective = max(float(abs(each).max()) for each in moved.values()) or 1.0
+    costs = {key: each / objective for key, each in moved.items()}
+    return {**data, **costs, "b": data["b"] / length}, (length, objective / length)
 
 
 def _compile(model: Model) -> CompiledCone:

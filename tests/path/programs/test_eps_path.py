@@ -686,7 +686,7 @@ def test_arguments_of_other_paths_are_refused():
 
 
 def test_without_eps_a_cone_says_so():
-    with pytest.raises(pc.InputError, match=r"Pass eps=1e-4 for one that is proved"):
+    with pytest.raises(pc.InputError, match=r"Pass eps=1e-4 for a path that is proved"):
         pc.trace(cp.Problem(cp.Minimize(cp.norm2(X - TH))), {TH: 1}, {TH: 2})
 
 
