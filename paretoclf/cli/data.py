@@ -6,33 +6,41 @@ import argparse
 import csv
 import io
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from paretoclf.common.errors import InputError
 from paretoclf.datasets import Dataset, load
-from paretoclf.datasets.cells import ColumnsError
+from paretoclf.datasets.cells import Column, ColumnsError, listed
 from paretoclf.problem.samples import require_scale
 
 
-def load_data(args: argparse.Namespace) -> Dataset:
+def load_data(args: argparse.Namespace, recipe: Sequence[Column] = ()) -> Dataset:
     """Load the data set that the options name.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+    recipe : sequence of Column
+        The columns of a training set, as which a table is read.
 
     Raises
     ------
     InputError
-        If it cannot be loaded, or the seed is negative.
+        If it cannot be loaded, the seed is negative, or options choose other columns than the recipe.
     """
     if args.seed < 0:
         raise InputError(f"--seed must be at least 0, got {args.seed}")
     features, drop, one_hot = (_names(given) for given in (args.features, args.drop, args.one_hot))
+    if recipe:
+        _agree(recipe, features, drop, one_hot)
     try:
         data = load(
             args.source, label=_label(args), positive=args.positive, data_dir=args.data_dir, n=args.n, rng=args.seed,
             features=features, drop=drop or (), separator=character(args.separator), encoding=args.encoding,
-            one_hot=one_hot or (), missing=args.missing, decimal=args.decimal, thousands=args.thousands,
+            one_hot=one_hot or (), missing=args.missing, decimal=args.decimal, thousands=args.thousands, recipe=recipe,
         )  # fmt: skip
     except ColumnsError as error:
         raise InputError(with_flags(error)) from None
@@ -40,6 +48,22 @@ def load_data(args: argparse.Namespace) -> Dataset:
         data.X, f"features of {data.name}"
     )  # before they are scaled: what overflows there is no number any more
     return data
+
+
+def _agree(
+    recipe: Sequence[Column], features: list[str] | None, drop: list[str] | None, one_hot: list[str] | None
+) -> None:
+    """Refuse options that choose other columns than the training samples have."""
+    names = {column.name for column in recipe}
+    hot = {column.name for column in recipe if column.categories is not None}
+    wrong = {
+        "features": set(features or names) ^ names,
+        "drop": set(drop or ()) & names,
+        "one-hot": set(one_hot or hot) ^ hot,
+    }
+    for option, found in wrong.items():
+        if found:
+            raise InputError(f"--{option}: differs from training in {listed(sorted(found))}; leave the option out")
 
 
 def with_flags(error: ColumnsError) -> str:

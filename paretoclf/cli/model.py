@@ -91,10 +91,7 @@ class TableClassifier:
         """
         base, shift, own = _taken_apart(rule)
         scaler = own if scaler is None else scaler
-        recipe = data.recipe
-        if not recipe:
-            medians = np.median(data.X, axis=0).tolist()
-            recipe = tuple(Column(name, None, fill) for name, fill in zip(data.feature_names, medians, strict=True))
+        recipe = recipe_of(data)
         mean, scale = np.zeros(data.d), np.ones(data.d)
         if scaler is not None:
             mean, scale = scaler.mean_, scaler.scale_
@@ -114,7 +111,7 @@ class TableClassifier:
             stored = json.loads(Path(file).read_text(encoding="utf-8"))
             if stored["kind"] != KIND:
                 raise ValueError(f"its kind is {stored['kind']!r}, not {KIND!r}")
-            recipe = tuple(_column(each) for each in stored["columns"])
+            recipe = tuple(map(column_of, stored["columns"]))
             d = sum(len(column.features) for column in recipe)
             mean, scale = (check_vector(stored[name], d, name) for name in ("mean", "scale"))
             if not (scale > 0).all():
@@ -176,7 +173,15 @@ def same_label(name: str, text: str) -> bool:
     return name == text if None in values else values[0] == values[1]
 
 
-def _column(stored: Mapping[str, Any]) -> Column:
+def recipe_of(data: Dataset) -> tuple[Column, ...]:
+    """Return how the columns of a table become the features of a data set, also of one that comes from no table."""
+    if data.recipe:
+        return data.recipe
+    medians = np.median(data.X, axis=0).tolist()
+    return tuple(Column(name, None, fill) for name, fill in zip(data.feature_names, medians, strict=True))
+
+
+def column_of(stored: Mapping[str, Any]) -> Column:
     """Read a column of a file; ValueError if it is none."""
     name, categories, fill, decimal = stored["name"], stored["categories"], stored["fill"], stored.get("decimal")
     thousands = stored.get("thousands")

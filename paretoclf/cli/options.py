@@ -57,8 +57,8 @@ examples:
 ROC = """\
 ROC curves of a saved path on a data set: varying the intercept, the asymmetry, or both. Classifiers are chosen on some
 of the samples and judged on the others; the upper envelope, chosen on the labels that judge it, is optimistic. Where
-the report.json that `paretoclf trace` wrote lies beside the path, the samples are scaled as the training samples
-were."""
+the report.json that `paretoclf trace` wrote lies beside the path, columns are found by their names, and categories and
+scaling are those of the training samples."""
 
 ROC_EXAMPLES = """\
 examples:

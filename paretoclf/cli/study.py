@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, get_args
 
@@ -14,7 +14,7 @@ import paretoclf as pc
 from paretoclf.cli.curves import summary
 from paretoclf.cli.data import describe, scaling
 from paretoclf.cli.duration import expected_seconds, foretold, seconds_of_first
-from paretoclf.cli.model import TableClassifier, number
+from paretoclf.cli.model import TableClassifier, number, recipe_of
 from paretoclf.common.checks import check_positive_number
 from paretoclf.common.errors import InputError
 from paretoclf.datasets import Dataset
@@ -110,6 +110,7 @@ class Study:
         """All numbers, for JSON."""
         found: dict[str, Any] = {"version": pc.__version__, "data": describe(self.data)}
         found["kernel"] = {**kernel_spec(self.kernel), "chosen": self._origin()}
+        found["columns"] = [asdict(column) for column in recipe_of(self.data)]
         found["scaling"] = scaling(self.scaler)
         found["seed"] = self.options.seed
         found["total"] = self.options.total

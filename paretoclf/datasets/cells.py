@@ -138,6 +138,8 @@ class Wanted:
         None where numbers are no texts that a person wrote, so that commas are never meant.
     thousands : str, optional
         None where digits are not grouped.
+    recipe : sequence of Column
+        Columns of other samples, by which these are read; features, drop and one_hot are those, and not looked at.
     """
 
     label: str | None = None
@@ -148,6 +150,7 @@ class Wanted:
     missing: str | None = None
     decimal: str | None = None
     thousands: str | None = None
+    recipe: Sequence[Column] = ()
 
     def __post_init__(self) -> None:
         if self.missing is not None and self.missing not in WAYS:
@@ -182,6 +185,8 @@ def read_table(
     wanted = Wanted() if wanted is None else wanted
     _check_header(where, names)
     column = _label_column(where, names, wanted.label)
+    if wanted.recipe:
+        return _read_alike(where, names, table, column, wanted)
     kept = chosen_columns(where, names, wanted.features, wanted.drop, label=column)
     hot = _one_hot_columns(where, names, kept, wanted.one_hot)
     rows, texts = _texts(where, names, table)
@@ -240,19 +245,54 @@ def read_samples(
     InputError
         With the rows and columns at fault.
     """
-    Wanted(missing=missing, decimal=decimal)  # refuses what is no way
+    wanted = Wanted(missing=missing, decimal=decimal, recipe=recipe)
     if unseen is not None and unseen not in UNSEEN:
         raise InputError(f"unseen must be {' or '.join(map(repr, UNSEEN))}, got {unseen!r}")
     _check_header(where, names)
+    _has_columns(where, names, recipe)
+    rows, texts = _texts(where, names, table)
+    X, kept = _by_recipe(where, names, rows, texts, wanted, unseen)
+    return X, [rows[i] for i in kept]
+
+
+def _has_columns(where: str, names: list[str], recipe: Sequence[Column]) -> None:
+    """Refuse a header that lacks columns of a recipe."""
     gone = [column.name for column in recipe if column.name not in names]
     if gone:
         raise InputError(f"{where}: there is no column {', '.join(map(repr, gone))}; columns: {listed(names)}")
+
+
+def _read_alike(
+    where: str, names: list[str], table: Iterable[tuple[object, Sequence[str]]], column: int, wanted: Wanted
+) -> Table:
+    """Read features by the recipe of other samples, and the labels of a column."""
+    _has_columns(where, names, wanted.recipe)
     rows, texts = _texts(where, names, table)
+    labels = _Read(names[column], texts[column], True, None)
+    if wanted.missing != "drop" and (found := _first(rows, labels, labels.absent, "label")):
+        raise ColumnsError(f"{where}: {'; '.join(found)}", {"missing": "drop"})
+    X, kept = _by_recipe(where, names, rows, texts, wanted, None)
+    labelled = ~labels.absent[kept]
+    known = labels.rows(kept[labelled]).texts
+    y, plus, minus = two_classes(f"{where}: label column {names[column]!r}", list(known), wanted.positive)
+    return Table(X[labelled], y, tuple(wanted.recipe), plus, minus)
+
+
+def _by_recipe(
+    where: str,
+    names: list[str],
+    rows: list[object],
+    texts: Sequence[Sequence[str]],
+    wanted: Wanted,
+    unseen: str | None,
+) -> tuple[Array, Index]:
+    """Features of the rows that are not left out, and the positions of these rows."""
+    recipe, missing = wanted.recipe, wanted.missing
     read = []
     for column in recipe:
         cells = texts[names.index(column.name)]
-        hot = column.categories is not None
-        read.append(_Read(column.name, cells, hot, decimal or column.decimal, column.thousands))
+        hot, thousands = column.categories is not None, wanted.thousands or column.thousands
+        read.append(_Read(column.name, cells, hot, wanted.decimal or column.decimal, thousands))
     left_out = np.zeros(len(rows), dtype=bool)
     for each, column in zip(read, recipe, strict=True):
         if missing == "drop":
@@ -274,7 +314,7 @@ def read_samples(
             others = [each for each in (".", ",") if each not in used and _all_numbers(read, each)]
             ways = {"decimal": others[0]} if others and not strange else {}
         raise ColumnsError(f"{where}: {'; '.join(found)}", ways)
-    return np.column_stack([each.features(column) for each, column in zip(read, recipe, strict=True)]), rows
+    return np.column_stack([each.features(column) for each, column in zip(read, recipe, strict=True)]), kept
 
 
 class _Read:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,17 @@ import numpy as np
 from paretoclf.common.checks import Index, check_matrix
 from paretoclf.common.errors import InputError
 from paretoclf.common.files import read_arrays, reading
-from paretoclf.datasets.cells import ColumnsError, Wanted, chosen_columns, number_of, read_table, restored, two_classes
+from paretoclf.datasets.cells import (
+    Column,
+    ColumnsError,
+    Table,
+    Wanted,
+    chosen_columns,
+    number_of,
+    read_table,
+    restored,
+    two_classes,
+)
 from paretoclf.datasets.dataset import Dataset, texts_of
 
 #: What may stand between the cells of a row.
@@ -40,8 +49,9 @@ def read_csv(
     encoding: str | None = None,
     one_hot: Sequence[str] = (),
     missing: str | None = None,
-    decimal: str = ".",
+    decimal: str | None = None,
     thousands: str | None = None,
+    recipe: Sequence[Column] = (),
 ) -> Dataset:
     """Read a CSV file with numeric features and a label column of two values.
 
@@ -72,10 +82,12 @@ def read_csv(
         What becomes of rows in which a feature that is used (or, with "drop", the label) is missing: an empty cell,
         ``NA``, ``?``, ... They are left out; or filled by the median of the column, a category by the most frequent
         one. Default: an error that names them.
-    decimal : {".", ","}
-        What stands before the fraction of a number.
+    decimal : {".", ","}, optional
+        What stands before the fraction of a number. Default: a point, or what the recipe says.
     thousands : {",", ".", " ", "'"}, optional
         What stands between groups of three digits of a number. Default: nothing does.
+    recipe : sequence of Column
+        That of another data set, by which the features are read.
 
     Returns
     -------
@@ -92,8 +104,12 @@ def read_csv(
         if label is None:
             raise InputError(f"{file}: there is no header: label must be the number of its column, 1 to {len(names)}")
         label = str(label)
-    wanted = Wanted(label, positive, features, drop, one_hot, missing, decimal, thousands)
-    read = read_table(f"{file}", names, rows, wanted)
+    decimal = decimal or (None if recipe else ".")
+    wanted = Wanted(label, positive, features, drop, one_hot, missing, decimal, thousands, recipe)
+    return _dataset(file, read_table(f"{file}", names, rows, wanted))
+
+
+def _dataset(file: Path, read: Table) -> Dataset:
     notes = f"read from {file.name}"
     return Dataset(
         file.stem, read.X, read.y, read.feature_names, read.positive, read.negative, notes, recipe=read.recipe
@@ -136,16 +152,14 @@ def read_frame(
     *,
     one_hot: Sequence[str] = (),
     missing: str | None = None,
+    recipe: Sequence[Column] = (),
 ) -> Dataset:
     """Read a table of Excel, Parquet, Stata, ... with pandas, where that is installed.
 
     Parameters and errors as in `read_csv`.
     """
-    data = Dataset.from_frame(
-        _frame(file), label=label, positive=positive, name=f"{file}", features=features, drop=drop, one_hot=one_hot,
-        missing=missing,
-    )  # fmt: skip
-    return replace(data, name=file.stem, notes=f"read from {file.name}")
+    wanted = Wanted(label, positive, features, drop, one_hot, missing, recipe=recipe)
+    return _dataset(file, read_table(f"{file}", *frame_rows(file), wanted))
 
 
 def frame_rows(file: Path) -> tuple[list[str], list[tuple[object, Sequence[str]]]]:

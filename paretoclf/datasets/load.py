@@ -12,7 +12,7 @@ import numpy as np
 from paretoclf.common.checks import Rng, check_rng, is_whole
 from paretoclf.common.errors import InputError
 from paretoclf.datasets import generators
-from paretoclf.datasets.cells import chosen_columns
+from paretoclf.datasets.cells import Column, chosen_columns
 from paretoclf.datasets.dataset import Dataset
 from paretoclf.datasets.files import FRAMES, read_csv, read_frame, read_npz
 from paretoclf.datasets.openml import list_fetched
@@ -74,6 +74,7 @@ def load(
     missing: str | None = None,
     decimal: str | None = None,
     thousands: str | None = None,
+    recipe: Sequence[Column] = (),
 ) -> Dataset:
     """Load a data set.
 
@@ -109,6 +110,9 @@ def load(
     missing : {"drop", "median"}, optional
         Tables only: leave out rows in which something is missing, or fill it by the column's median, a category by the
         most frequent one. The median is that of all rows that are read, held-out ones, too, but not of labels.
+    recipe : sequence of Column
+        That of another `Dataset`. A table is read as that one was: columns are found by their names, categories and
+        medians are those. Built-in data and arrays have the features that are called so, where all of them are.
 
     Returns
     -------
@@ -137,7 +141,10 @@ def load(
         file = _find(name, data_dir)
         reader = READERS.get(file.suffix.lower(), read_svmlight)
         _tables_only(file, {name: way for name, way in reading.items() if name not in OWN.get(reader, ())})
-        return _some_rows(reader(file, label, positive, features, drop=drop, **reading), n, rng)
+        if reader in OWN:
+            reading["recipe"] = recipe
+        data = reader(file, label, positive, features, drop=drop, **reading)
+        return _some_rows(data if reader in OWN else _alike(data, recipe), n, rng)
     _tables_only(name, reading)
     _no_label(name, label)
     if name in GENERATORS:
@@ -145,7 +152,14 @@ def load(
     else:
         data = _some_rows(_wdbc(), n, rng)
     data = _oriented(data, positive)
-    return data.columns(chosen_columns(name, data.feature_names, features, drop))
+    return _alike(data.columns(chosen_columns(name, data.feature_names, features, drop)), recipe)
+
+
+def _alike(data: Dataset, recipe: Sequence[Column]) -> Dataset:
+    """Features of a recipe, by their names, where the data set has all of them."""
+    names = [name for column in recipe for name in column.features]
+    known = data.feature_names
+    return data.columns([known.index(name) for name in names]) if names and set(names) <= set(known) else data
 
 
 def _find(name: str, data_dir: str | Path | None) -> Path:

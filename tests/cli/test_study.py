@@ -406,6 +406,7 @@ def test_roc_of_a_saved_path(wdbc, tmp_path, capsys):
     assert picture.read_bytes()[:4] == b"\x89PNG"
     assert names(tmp_path) == {"roc.png"}
     assert found["scaled_as_in_training"]
+    assert found["columns"] == "by name"
     assert not found["training_samples"]
     data, path = load("wdbc"), pc.load(out / "path.npz")
     X = (data.X - np.array(report["scaling"]["mean"])) / np.array(report["scaling"]["scale"])
@@ -416,6 +417,71 @@ def test_roc_of_a_saved_path(wdbc, tmp_path, capsys):
     assert curves["asymmetry"]["every_point"]["auc"] == pytest.approx(asymmetry.auc, abs=1e-12)
     assert curves["both"]["envelope"]["auc"] == pytest.approx(both.auc, abs=1e-12)
     assert curves["both"]["nested"]["auc"] < curves["both"]["envelope"]["auc"]
+
+
+@pytest.fixture
+def shops(tmp_path):
+    """A path of ages and cities, with the report of its columns; new samples: a table and their features."""
+    rng = np.random.default_rng(1)
+    age, city = rng.normal(40, 10, 80), rng.choice(["Bonn", "Oslo", "Rome"], 80)
+    X = np.column_stack([age, city == "Oslo", city == "Rome"]).astype(float)
+    y = np.where(age / 10 + 2 * (city == "Rome") + rng.normal(size=80) > 4.5, 1.0, -1.0)
+    mean, scale = X[:40].mean(axis=0), X[:40].std(axis=0)
+    Z = (X - mean) / scale
+    path = pc.trace(pc.TwoCSVM(Z[:40], y[:40]), (0.1, 1.9), (1.9, 0.1))
+    path.save(tmp_path / "path.npz")
+    ages = {"name": "age", "categories": None, "fill": 40.0}
+    cities = {"name": "city", "categories": ["Bonn", "Oslo", "Rome"], "fill": "Rome"}
+    report = {"columns": [ages, cities], "scaling": {"mean": mean.tolist(), "scale": scale.tolist()}}
+    (tmp_path / "report.json").write_text(json.dumps(report))
+    table = [(repr(a), c, "yes" if s > 0 else "no") for a, c, s in zip(age.tolist(), city, y, strict=True)][40:]
+    auc = roc_auc_score(y[40:], path.at(0.5).classifier.decision_function(Z[40:]))
+    return tmp_path, table, auc
+
+
+def _roc_of(folder, header, rows, *options):
+    file = folder / "new.csv"
+    file.write_text("\n".join(map(",".join, [header, *rows])) + "\n")
+    return main(["roc", str(folder / "path.npz"), str(file), "--label", "bought", "--positive", "yes", *options])
+
+
+def test_roc_finds_columns_by_their_names(shops, capsys):
+    folder, table, auc = shops
+    turned = [("7", label, city, age) for age, city, label in table]
+    assert _roc_of(folder, ["shop", "bought", "city", "age"], turned, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["columns"] == "by name"
+    assert found["curves"]["intercept"]["every_point"]["auc"] == pytest.approx(auc, abs=1e-12)
+    assert _roc_of(folder, ["age", "city", "bought"], table, "--one-hot", "city", "--missing", "drop") == 0
+    assert "columns        by name" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("header", "city", "options", "words"),
+    [
+        (["years", "city", "bought"], None, [], "there is no column 'age'; columns: years, city, bought"),
+        (
+            ["age", "city", "bought"],
+            "Wien",
+            [],
+            "row 2, column 'city': the value must be one of 'Bonn', 'Oslo', 'Rome'",
+        ),
+        (["age", "city", "bought"], None, ["--drop", "city"], "--drop: differs from training in city"),
+        (["age", "city", "bought"], None, ["--one-hot", "age"], "--one-hot: differs from training in age, city"),
+    ],
+)
+def test_roc_refuses_other_columns(shops, capsys, header, city, options, words):
+    folder, table, _ = shops
+    table[0] = (table[0][0], city or table[0][1], table[0][2])
+    assert _roc_of(folder, header, table, *options) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_roc_says_that_columns_have_no_names(shops, capsys):
+    folder, table, _ = shops
+    (folder / "report.json").unlink()
+    assert _roc_of(folder, ["age", "city", "bought"], table, "--one-hot", "city") == 0
+    assert "columns        by position: the path keeps no names" in capsys.readouterr().out
 
 
 def test_roc_says_when_it_sees_the_training_samples(wdbc, capsys):
