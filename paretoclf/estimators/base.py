@@ -15,6 +15,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, colu
 from paretoclf.common.checks import Array, Index, check_positive_number, real_array, refuse_other_order
 from paretoclf.common.errors import InputError, PositiveClassWarning
 from paretoclf.problem.classifiers import Rule
+from paretoclf.problem.gram import Gram
 from paretoclf.problem.kernels import RBF
 from paretoclf.problem.lines import LabelledSamples
 from paretoclf.roc.rounded_scores import zero_cancelled
@@ -98,6 +99,12 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         self._require_both(self.classes_)
         self.pos_label_ = self._positive()
         return X, np.where(y == self.pos_label_, 1.0, -1.0)
+
+    def _named(self, gram: Gram) -> Gram:
+        """Kernel values that refuse new samples of columns with other names, so that paths refuse them, too."""
+        if hasattr(self, "feature_names_in_") and not self.__sklearn_tags__().input_tags.pairwise:
+            gram.names = tuple(self.feature_names_in_.tolist())
+        return gram
 
     def _samples(self, X: Any) -> Any:
         """New samples: as many features as in training, of the same names in the same order."""

@@ -67,6 +67,7 @@ class BiobjectiveMarginClassifier(BinaryClassifier):
 
     def _fit(self, X: Any, labels: Array) -> None:
         svm = BiobjectiveMargin(X, labels, self._kernel(X), soft=self.soft)
+        self._named(svm.gram)
         costs = (self.C_plus, self.C_minus) if svm.soft else ()
         self.path_ = trace_margins(svm, THETAS, *costs, progress=False)
         self.set_theta(self.theta)

@@ -88,7 +88,7 @@ class ConformalSVC(BinaryClassifier):
     def _fit(self, X: Any, labels: Array) -> None:
         kernel = self._kernel(X)
         C, pair = check_positive_number(self.C, "C"), as_costs(self.costs)
-        svm = LabelledSamples(Gram(X, kernel, free_origin=True), labels)
+        svm = LabelledSamples(self._named(Gram(X, kernel, free_origin=True)), labels)
         self._start, self._point = optimum_to_rank_with(svm, Costs(*(C * cost for cost in pair)))
         self.solution_ = self._start.at(0.0)
         self._used = self.solution_.classifier

@@ -154,7 +154,7 @@ class CostPathSVC(CostsAtUse):
         weights = weights_of(self, X, labels, sample_weight)
         rows, seen = self._trained(X, labels, np.flatnonzero(weights))
         gram = Gram(self._as_trained(X[rows], rows), self._kernel(seen), self.low_rank, free_origin=True)
-        return Problem(gram, labels[rows], weights[rows], rows=rows, labels=labels)
+        return Problem(self._named(gram), labels[rows], weights[rows], rows=rows, labels=labels)
 
     def _trained(self, X: Any, labels: Array, rows: Index) -> tuple[Index, Any]:
         """Rows of the samples to train on, out of those of positive weight, and samples that a bandwidth may use."""

@@ -75,7 +75,7 @@ class QuantileSVC(BinaryClassifier):
 
     def _fit(self, X: Any, labels: Array) -> None:
         bias = check_bool(self.bias, "bias")
-        gram = Gram(X, self._kernel(X))
+        gram = self._named(Gram(X, self._kernel(X)))
         self.lam_ = 1.0 / (labels.size * check_positive_number(self.C, "C"))
         self.path_ = trace_quantile(_QuantileData(gram, labels, bias=bias), (0, 1), self.lam_, progress=False)
         self.set_tau(self.tau)

@@ -62,6 +62,7 @@ class TwoNuSVC(BinaryClassifier):
     def _fit(self, X: Any, labels: Array) -> None:
         pair = tuple(within({"nu_plus": self.nu_plus, "nu_minus": self.nu_minus}, BY_CLASSES).values())
         svm = TwoNuSVM(X, labels, self._kernel(X))
+        self._named(svm.gram)
         t, stop = (0.0, (0.5, 0.5)) if pair == (1.0, 1.0) else (1.0, pair)  # a path from the means goes somewhere
         try:
             self.path_ = trace_hulls(svm, (1.0, 1.0), stop, progress=False)

@@ -101,6 +101,9 @@ def test_frames_are_held_to_their_names(estimator, library):
         for method in (model.predict, model.decision_function):
             with pytest.raises(ValueError, match=message):
                 method(other)
+        if hasattr(model, "path_"):  # it knows the names, too
+            with pytest.raises(pc.InputError, match="columns of training in their order"):
+                model.path_.scores(other)
 
 
 @every
