@@ -161,11 +161,11 @@ class ProgramLine:
         """The user's objective at a point."""
         quadratic = 0.5 * x @ (self.P @ x)
         linear = between(self.q, t) @ x
-        return float(self.sense * (quadratic + linear + between(self.constant, t)))
+        return float(self.sense * (quadratic + linear + between(self.constant, t))) + 0.0  # no -0.0
 
     def rate(self, x: Array, z: Array) -> float:
         """Rate of the user's optimal value in t at an optimal pair (the envelope theorem)."""
-        q_rate, b_rate, constant_rate = (ends[1] - ends[0] for ends in (self.q, self.b, self.constant))
+        q_rate, b_rate, constant_rate = (stop - start for start, stop in (self.q, self.b, self.constant))
         return float(self.sense * (q_rate @ x - b_rate @ z + constant_rate))
 
     def values(self, x: Array, t: float) -> dict[str, Any]:

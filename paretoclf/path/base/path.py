@@ -415,7 +415,7 @@ class OnSegments(Tabular):
         value, variables, duals = self._rates(j, nearest)
         unit = ends[1] - ends[0]
         variables, duals = (_over(rates, unit) for rates in (variables, duals))
-        return Slope(value / unit, variables, duals, plain(between(ends, limits[until])))
+        return Slope(value / unit + 0.0, variables, duals, plain(between(ends, limits[until])))
 
     def along(self, name: str, points: int | None = None) -> tuple[Array, Array]:
         """Read a variable, or the multipliers of a constraint, at some points of each segment.

@@ -232,7 +232,7 @@ class CurvePath(Scored):
         found = self.proof.bounds[j]
         assert not isinstance(found, str)
         low, high = found.at(float(share.after))
-        return (low, high) if self.program.sense > 0 else (-high, -low)
+        return (low, high) if self.program.sense > 0 else (0.0 - high, 0.0 - low)
 
     @overload
     def at(self, t: float | Mapping[Any, Any] | None = None, /, **parameter: float) -> PointOfCurve: ...

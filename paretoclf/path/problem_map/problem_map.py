@@ -223,7 +223,7 @@ class ProblemMap(Tabular):
             if reading:
                 found[k] = reading.of(x if of_variable else z)
             else:
-                found[k] = line.sense * (0.5 * x @ (line.P @ x) + q[k] @ x + constant[k])
+                found[k] = line.sense * (0.5 * x @ (line.P @ x) + q[k] @ x + constant[k]) + 0.0
         return found
 
     def _region_at(self, here: Array) -> int:

@@ -216,7 +216,7 @@ class ConePath(Scored):
 
     def _bounds(self, t: float) -> tuple[float, float]:
         low, high = self._minimised(t)
-        return (low, high) if self.program.sense > 0 else (-high, -low)
+        return (low, high) if self.program.sense > 0 else (0.0 - high, 0.0 - low)
 
     def _minimised(self, t: float) -> tuple[float, float]:
         """Bounds of the program in its minimisation form."""
@@ -332,7 +332,7 @@ class ConePath(Scored):
         moving[0] |= line.P_stop is not None
         parts = self._parts(t) if all(moving) else [self._slope(t, convex=moving[1])]
         lower, upper = (sum(part[k] for part in parts) for k in (0, 1))
-        found = sorted(line.sense * each / (last - first) for each in (lower, upper))
+        found = sorted(line.sense * each / (last - first) + 0.0 for each in (lower, upper))
         return SlopeBounds(float(between((first, last), t)), float(found[0]), float(found[1]), per or "t")
 
     def _slope(self, t: float, *, convex: bool) -> tuple[float, float]:

@@ -706,3 +706,17 @@ def test_squared_violations_that_vanish_along_a_stretch_are_proved(seed):
     problem = cp.Problem(cp.Minimize(cp.sum(cp.square(cp.pos(rows @ x - f * sides)))), [cp.sum(x) == 1])
     path = pc.trace(problem, start={f: -2.0}, stop={f: 2.0})
     assert against_clarabel(problem, {f: -2.0}, {f: 2.0}, path, np.linspace(0.0, 1.0, 7)) < 1e-7
+
+
+def test_zeros_of_a_maximum_have_no_sign():
+    p, x = cp.Parameter(name="p"), cp.Variable(name="x")
+    problem = cp.Problem(cp.Maximize(x), [x <= p, x <= 2])
+    frame = pc.trace(problem, start={p: 0}, stop={p: 4}).to_frame()
+    assert frame["value"].iloc[0] == frame["slope right"].iloc[-2] == 0.0
+    signs = np.signbit(frame[["value", "slope left", "slope right"]].dropna().to_numpy())
+    assert not signs.any()
+    back = pc.trace(problem, start={p: 4}, stop={p: 2.5})
+    assert not np.signbit([back.slopes(0.5).right.value, back.slopes(0.5, per="p").right.value]).any()
+    q, y = cp.Parameter(name="q"), cp.Variable(name="y", nonneg=True)
+    found = pc.plane(cp.Problem(cp.Maximize(x - y), [x <= p, y <= q]), {p: (0, 1), q: (0, 1)})
+    assert not np.signbit([found.value(p=0, q=0), *found.values("value", [[0, 0]])]).any()
