@@ -844,7 +844,8 @@ def table_of(file: str, count: int, width: int) -> list[list[str]]:
         if words and header[-1] not in [row[-1] for row in others]:  # a sample with a value missing has a known label
             rows = others
     fits = len(rows) == count and {len(row) for row in rows} == {width}
-    need(fits, f"{len(rows)} rows in {file!r}, not {count} of {width} cells each")
+    remedy = "; make of categories columns of 0 and 1, one for all but the first" if len(rows) == count else ""
+    need(fits, f"{len(rows)} rows in {file!r}, not {count} of {width} cells each{remedy}")
     return rows
 
 

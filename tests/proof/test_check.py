@@ -448,7 +448,11 @@ def test_one_sample_more_is_no_header(tmp_path):
     assert proved(said(content, tmp_path, "--data", own(tmp_path, rows)))
     five = said(content, tmp_path, "--data", own(tmp_path, [(7, 1), *rows]))
     assert "5 rows in" in five
-    assert "not 4 of 2 cells" in five
+    assert "not 4 of 2 cells each" in five
+    assert "categories" not in five
+    wide = said(content, tmp_path, "--data", own(tmp_path, [(x, "f", label) for x, label in rows]))
+    assert "4 rows in" in wide
+    assert "not 4 of 2 cells each; make of categories columns of 0 and 1, one for all but the first" in wide
     for head in [("x", "label"), ("x", 5), ("2nd", "y")]:  # a feature that is no number
         assert proved(said(content, tmp_path, "--data", own(tmp_path, [head, *rows]))), head
     for head in [
