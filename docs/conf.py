@@ -128,7 +128,7 @@ suppress_warnings = [
 nitpick_ignore_regex = [
     ("py:class", "|".join(ALIASES)),
     # Imported for type checkers only:
-    ("py:class", r"AnyBox|Axes|CoreTracker|Figure|Fraction|ProgramPoints|SubFigure|.*\[.*"),
+    ("py:class", r"AnyBox|Axes|CoreTracker|Figure|Fraction|ProgramPoints|ProvedRay|SubFigure|.*\[.*"),
     ("py:class", rf"(.*\.)?({'|'.join(sorted(TYPE_VARIABLES))})"),
     ("py:class", rf"paretoclf\.(?!({WITH_PAGES})\.).*"),  # of modules that have no page: of no interest outside
     ("py:class", r"paretoclf\.(checking\.rows\.Row|solve\.compiled\.Raw|.*\._\w+)"),
@@ -136,7 +136,7 @@ nitpick_ignore_regex = [
     # Other people's pages: a link needs their inventories, and the build has no network.
     (
         "py:.*",
-        r"(abc|contextlib|cvxpy|collections|fractions|functools|joblib|matplotlib|np|npt|numpy|os|pathlib|scipy|sklearn|typing)\..*",
+        r"(abc|contextlib|cp|cvxpy|collections|fractions|functools|joblib|matplotlib|np|npt|numpy|os|pathlib|scipy|sklearn|typing)\..*",
     ),
 ]
 
