@@ -57,6 +57,9 @@ def telling(**changes):
 def spoilt(array, k):
     """An array with its entry k changed."""
     other, was = array.copy(), array.ravel()[k]
+    if array.dtype.kind == "u":  # bytes of a hash: one in 256 is 0, from which nothing can be taken
+        other.ravel()[k] = was ^ 1
+        return other
     other.ravel()[k] = not was if array.dtype.kind == "b" else 1 if np.isinf(was) else was - (was or 1)
     return other
 
